@@ -1,6 +1,6 @@
 # Every target is one call of native/stack (help: make help).
 .DEFAULT_GOAL := help
-.PHONY: help up down status logs clean env check test test-extras test-compose test-compose-extras page-figures chaos fuzz accuracy account building key
+.PHONY: help up down status logs clean env check yardsticks test test-extras test-compose test-compose-extras page-figures chaos fuzz accuracy account building key
 .PHONY: rebuild erase store-fill campus campus-status campus-down campus-key campus-files campus-chaos simulator lab
 
 help:            ## this list
@@ -19,6 +19,8 @@ env:             ## write .env only, for `docker compose up` by hand
 	@native/stack env
 check:           ## linters, type checkers, validation of the configuration
 	@native/stack check
+yardsticks:      ## files and lines by room, arrows between rooms, words of Markdown
+	@native/stack yardsticks
 test:            ## all tests of the core against real services; ARGS='tests/system -k kill' for some
 	@native/stack test $(ARGS)
 test-extras:     ## all tests of campus and load laboratory; ARGS='extras/campus/tests -k kill' for some

@@ -54,7 +54,7 @@ module.exports = [
     },
   },
   { files: ['dashboard/src/**/*.js'], rules: { 'max-lines': ['error', { max: 150, skipBlankLines: true, skipComments: true }], strict: 'off' } },
-  { files: ['lib/**/*.js'], rules: { 'max-lines': ['error', { max: 150, skipBlankLines: true, skipComments: true }] } },
+  { files: ['lib/**/*.js'], rules: { 'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }] } },
   { files: ['nodes/*.js'], rules: { 'max-lines': ['error', 60] } },
   {
     // one file reads the environment; the one-shot tool may take it too

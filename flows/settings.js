@@ -7,11 +7,10 @@ const localFiles = require('@node-red/runtime/lib/storage/localfilesystem');
 const { readConfig } = require('./lib/config');
 const { createFlowStorage } = require('./lib/flow-storage');
 const { createClients, createHosts, createSessions, createTrust, sameSecret } = require('./lib/access');
-const { protect } = require('./lib/http/dashboard');
-const { createClientFiles } = require('./lib/http/dashboard-client');
+const { createClientFiles, protect } = require('./lib/http/pages');
 const { createHttpsListener } = require('./lib/http/https-listener');
 const { createHub } = require('./lib/dashboard/hub');
-const { startBuilding } = require('./lib/building/start');
+const { startBuilding } = require('./lib/building/reload');
 
 /** Refuse to start with a sentence, not with a stack. */
 function orRefuse(work) {

@@ -1,5 +1,6 @@
 """The core names no extra, imports none and installs none."""
 
+import json
 import re
 import subprocess
 import tomllib
@@ -8,9 +9,8 @@ from pathlib import Path
 import pytest
 from stack.layout import ROOT
 
-EXTRAS = sorted(folder.name for folder in (ROOT / "extras").iterdir() if (folder / "pyproject.toml").exists())
-PRODUCTS = {"campus": ("NATS", "nats-server", "HAProxy", "haproxy"), "lab": ("Locust", "Toxiproxy", "toxiproxy")}
-"""What is named in an extra alone, besides the extra."""
+PRODUCTS: dict[str, list[str]] = json.loads((ROOT / "extras" / "names.json").read_text())
+"""Each extra, and what is named in it alone."""
 NO_CODE = {".md", ".lock", ".svg", ".webp", ".csv"}
 MAY_NAME = re.compile(
     r"extras/|Makefile$|\.ci/|\.github/|tests/test_extras\.py$|LICENSE$"
@@ -31,13 +31,18 @@ def _files() -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("extra", EXTRAS)
+@pytest.mark.parametrize("extra", PRODUCTS)
 def test_the_core_names_no_extra(extra: str) -> None:
-    words = re.compile(rf"\b({'|'.join((extra, *PRODUCTS[extra]))})\b")
+    words = re.compile(rf"\b({'|'.join(PRODUCTS[extra])})\b")
     files = _files()
     assert len(files) > 300
     naming = [name for name in files if words.search((ROOT / name).read_text(errors="replace"))]
     assert naming == []
+
+
+def test_every_extra_has_its_names() -> None:
+    folders = {folder.name for folder in (ROOT / "extras").iterdir() if (folder / "pyproject.toml").exists()}
+    assert folders == set(PRODUCTS)
 
 
 def test_make_up_installs_no_extra() -> None:
@@ -49,6 +54,6 @@ def test_make_up_installs_no_extra() -> None:
             seen.add(name)
             wanted += [one["name"] for one in locked[name].get("dependencies", [])]
     assert {"paho-mqtt", "supervisor", "sda-gateway-agent"} <= seen
-    assert not seen & {f"sda-{extra}" for extra in EXTRAS}
+    assert not seen & {f"sda-{extra}" for extra in PRODUCTS}
     lines = (ROOT / "native" / "stack").read_text().splitlines()
     assert f'packages="--no-dev {" ".join(f"--package {name}" for name in PACKAGES)}"' in lines

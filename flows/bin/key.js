@@ -4,7 +4,7 @@
 // Keys for the HTTP API. Writes keys.json in the flows' data folder (SDA_USER_DIR), which running flows follow.
 const path = require('node:path');
 const { parseArgs } = require('node:util');
-const { changeKeys, KEY_FILE: FILE, KeyError, KeyFileError, makeKey, parseExpiry, readKeys } = require('../lib/access/keys');
+const { changeKeys, FILE, KeyError, KeyFileError, makeKey, parseExpiry, readKeys } = require('../lib/access/keys');
 
 const HELP = `Keys for the HTTP API: each caller gets one of its own, with only the rights it needs.
 

@@ -1,11 +1,11 @@
 // @ts-check
 'use strict';
 
-const { buildingOfNode } = require('./building/of-node');
+const { buildingOfNode } = require('./building');
 const { createSubscriber } = require('./broker/subscriber');
 const { createBeacons } = require('./devices/beacons');
 const { createGateways } = require('./devices/gateways');
-const { Learning } = require('./devices/learned/learning');
+const { Learning } = require('./devices/learning');
 const { createTakeovers } = require('./devices/takeovers');
 const { eventOf } = require('./outbox/messages');
 const { createValidation } = require('./intake/validation');

@@ -1,7 +1,7 @@
 'use strict';
 
-const { createAccessCheck, onRequest } = require('../lib/http/flow');
-const { HACS_ROUTES } = require('../lib/http/v1/description/paths/hacs');
+const { createAccessCheck, onRequest } = require('../lib/http/hacs');
+const { HACS_ROUTES } = require('../lib/http/v1/description/hacs');
 
 module.exports = function register(RED) {
   /** Decides who may ask a route of `http in`, by key, login or address, and checks what is asked. */

@@ -2,8 +2,8 @@
 
 const path = require('node:path');
 const { createReloader } = require('../lib/building/reload');
-const { createEditor } = require('../lib/building/editing/editor');
-const { createPictures } = require('../lib/building/editing/pictures');
+const { createEditor } = require('../lib/building/editor');
+const { createPictures } = require('../lib/building/pictures');
 const { writeRegistry } = require('../lib/building/registry');
 const { createRoomNames } = require('../lib/building/room-names');
 const { createTextReader } = require('../lib/building/source');

@@ -1,6 +1,6 @@
 'use strict';
 
-const { createAnswer, onRequest } = require('../lib/http/flow');
+const { createAnswer, onRequest } = require('../lib/http/hacs');
 
 module.exports = function register(RED) {
   /** Publishes a reading given by hand, and answers once the broker has acknowledged it. */

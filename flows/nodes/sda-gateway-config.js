@@ -1,6 +1,6 @@
 'use strict';
 
-const { createGatewayConfigPublisher } = require('../lib/devices/gateway-config-publisher');
+const { createGatewayConfigPublisher } = require('../lib/devices/gateway-config');
 
 const SYNC_MS = 500; // a lost connection to the broker takes twice that at least
 

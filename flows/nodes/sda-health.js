@@ -1,11 +1,9 @@
 'use strict';
 
 const { createHealth, healthFigures, heartbeat } = require('../lib/health');
-const { createProcessFigures } = require('../lib/health/metrics/process-figures');
-const { createTrend } = require('../lib/health/metrics/trend');
-const { createProbe } = require('../lib/health/heartbeat');
-const { createReadBack } = require('../lib/health/read-back');
-const { createRestarts } = require('../lib/health/restarts');
+const { createProcessFigures } = require('../lib/health/own-figures');
+const { createTrend } = require('../lib/health/figures');
+const { createProbe, createReadBack, createRestarts } = require('../lib/health/heartbeat');
 const { version } = require('../package.json');
 
 /** The resolution of the store lag. */

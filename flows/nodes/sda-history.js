@@ -1,6 +1,6 @@
 'use strict';
 
-const { createAnswer, onRequest } = require('../lib/http/flow');
+const { createAnswer, onRequest } = require('../lib/http/hacs');
 
 module.exports = function register(RED) {
   /** Answers where somebody was, as the HACS route `/extractbeacon` does; the audit log says who asked. */

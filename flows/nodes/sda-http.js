@@ -1,12 +1,10 @@
 'use strict';
 
 const { createAccess, createGuards } = require('../lib/access');
-const { createMiddleware } = require('../lib/http/middleware');
-const { createFront } = require('../lib/http/front');
+const { createFront, createMiddleware, createRouter } = require('../lib/http');
 const { createKnownSeed } = require('../lib/history/known-seed');
 const { createHacs } = require('../lib/http/hacs');
-const { createRouter } = require('../lib/http/router');
-const { attachRecordings } = require('../lib/recordings/attach');
+const { attachRecordings } = require('../lib/recordings');
 const { createTelemetry } = require('../lib/devices/telemetry');
 const { version } = require('../package.json');
 

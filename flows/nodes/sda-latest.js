@@ -1,6 +1,6 @@
 'use strict';
 
-const { createAnswer, onRequest } = require('../lib/http/flow');
+const { createAnswer, onRequest } = require('../lib/http/hacs');
 
 module.exports = function register(RED) {
   /** Answers where everybody is: the latest of each within 15 minutes. */

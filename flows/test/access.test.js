@@ -4,12 +4,10 @@ const assert = require('node:assert/strict');
 const { once } = require('node:events');
 const { test } = require('node:test');
 const express = require('express');
-const { createKeyRing, makeKey } = require('../lib/access/keys/ring');
+const { RIGHTS, callerOf, createAccess, createSessions, lookUpOf } = require('../lib/access');
+const { createKeyRing, makeKey } = require('../lib/access/keys');
 const { createLimits } = require('../lib/access/limits');
-const { createAccess, callerOf, lookUpOf } = require('../lib/access/guard');
-const { createRouter } = require('../lib/http/router');
-const { RIGHTS } = require('../lib/access/rights');
-const { createSessions } = require('../lib/access/sessions');
+const { createRouter } = require('../lib/http');
 const { guards } = require('./support/guards');
 
 const KEY = 'key-of-the-test';

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { createAttempts } = require('../lib/access/attempts');
+const { createAttempts } = require('../lib/access');
 
 const T = 1_700_000_000_000;
 

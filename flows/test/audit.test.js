@@ -7,9 +7,9 @@ const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createAudit, PRESENT_MS, SINGLE_MAX } = require('../lib/access/audit');
-const { readAudit } = require('../lib/access/audit/read');
-const { compact, covers, size } = require('../lib/access/audit/subjects');
-const { createAuditAnswers } = require('../lib/http/v1/answers/audit');
+const { readAudit, sizeOfSubjects: size } = require('../lib/access');
+const { compact, covers } = require('../lib/access/audit-read');
+const { createSystemAnswers } = require('../lib/http/v1/answers/system');
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const DAY = 86_400_000;
@@ -35,7 +35,7 @@ function rig(t, bounds = {}) {
   };
   const reader = { name: 'login:reader', keyId: null, address: '10.0.0.7' };
   const ask = { params: {}, window: ALWAYS, caller: reader, next: (last) => last };
-  one.page = (limit, after) => createAuditAnswers(one).listAudit({ ...ask, after, limit });
+  one.page = (limit, after) => createSystemAnswers({ audit: one.audit, clock: () => one.now }).listAudit({ ...ask, after, limit });
   one.pass = (ms) => {
     one.now += ms;
     one.audit.tick();

@@ -2,9 +2,8 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { createBacklog, withBacklog } = require('../lib/health/backlog');
-const { createProbe } = require('../lib/health/heartbeat');
-const { createSpool } = require('../lib/health/spool');
+const { createBacklog, createProbe, withBacklog } = require('../lib/health/heartbeat');
+const { createSpool } = require('../lib/health/other-figures');
 
 const T = 1_800_000_000_000;
 

@@ -7,12 +7,10 @@ const { test } = require('node:test');
 const express = require('express');
 const { createBuilding } = require('../lib/building');
 const { StoreBusy, StoreUnavailable } = require('../lib/store');
-const { PiecedJson } = require('../lib/http/answer');
-const { deliver } = require('../lib/http/flow');
+const { PiecedJson, createRecords } = require('../lib/http/encode');
+const { deliver, extractBeacon } = require('../lib/http/hacs');
 const { createBodyCheck } = require('../lib/http/checks');
-const { extractBeacon } = require('../lib/http/hacs');
-const { createRecords } = require('../lib/http/records');
-const { HACS_ROUTES } = require('../lib/http/v1/description/paths/hacs');
+const { HACS_ROUTES } = require('../lib/http/v1/description/hacs');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 

@@ -5,11 +5,9 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { test } = require('node:test');
 const { createBuilding } = require('../lib/building');
-const { calibrate } = require('../lib/calibration');
-const { calibrated, createCalibrationRunner, isAsWalked, CalibrationConflict } = require('../lib/calibration/runner');
+const { batchesOf, calibrate, roomAt, secondsOf, visitAt, visitsOf } = require('../lib/calibration/calibrate');
+const { calibrated, createCalibrationRunner, isAsWalked, CalibrationConflict } = require('../lib/calibration');
 const { estimate, median, withProposals, CHANGE_MIN_DB, CHANGE_MAX_DB } = require('../lib/calibration/estimate');
-const { batchesOf, roomAt } = require('../lib/calibration/locate-walk');
-const { secondsOf, visitAt, visitsOf } = require('../lib/calibration/visits');
 const fc = require('./support/fast-check');
 
 const T = 1_700_000_000_000;

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { createChoice, MARGIN_MS } = require('../lib/store/choice');
+const { createChoice, MARGIN_MS } = require('../lib/store/replicas');
 
 const NOW = 1_800_000_000_000;
 

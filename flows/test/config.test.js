@@ -3,8 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { readConfig, ConfigError } = require('../lib/config');
-const { createClients } = require('../lib/access/clients');
-const { createTrust } = require('../lib/access/trust');
+const { createClients, createTrust } = require('../lib/access');
 
 const ENV = {
   MQTT_HOST: 'localhost', MQTT_PORT: '1883', MQTT_NODERED_PASSWORD: 'p', INFLUX_URL: 'http://localhost:8086/',

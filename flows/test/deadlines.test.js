@@ -8,11 +8,10 @@ const path = require('node:path');
 const { test } = require('node:test');
 const { setTimeout: later } = require('node:timers/promises');
 const { createBuilding, loadBuilding, BuildingError } = require('../lib/building');
-const { createEditor } = require('../lib/building/editing/editor');
-const { createReloader } = require('../lib/building/reload');
+const { createEditor } = require('../lib/building/editor');
+const { createReloader, startBuilding } = require('../lib/building/reload');
 const { createTextReader } = require('../lib/building/source');
-const { startBuilding } = require('../lib/building/start');
-const { readKeys } = require('../lib/access/keys/file');
+const { readKeys } = require('../lib/access');
 const { createQueue, oneAtATime, TookTooLong, within } = require('../lib/shared/deadline');
 const { smallBuilding } = require('./support/building');
 

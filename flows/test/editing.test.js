@@ -8,10 +8,7 @@ const { after, test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createBuilding, loadBuilding } = require('../lib/building');
 const { buildingFaults } = require('../lib/building/checks');
-const { changesBetween } = require('../lib/building/editing/changes');
-const { createEditor, Conflict, NotWritable } = require('../lib/building/editing/editor');
-const { faultDetails } = require('../lib/building/editing/faults');
-const { openVersions } = require('../lib/building/editing/versions');
+const { Conflict, NotWritable, changesBetween, createEditor, faultDetails, openVersions } = require('../lib/building/editor');
 const { replaceFile } = require('../lib/shared/whole-file');
 const { smallBuilding } = require('./support/building');
 

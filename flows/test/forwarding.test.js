@@ -4,9 +4,8 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const cookieSession = require('cookie-session');
 const express = require('express');
-const { createCallers } = require('../lib/access/callers');
-const { createClients } = require('../lib/access/clients');
-const { createHosts } = require('../lib/access/hosts');
+const { createCallers } = require('../lib/access/guard');
+const { createClients, createHosts } = require('../lib/access');
 
 const PROXY = '127.0.0.1';
 const CDN = '203.0.113.9';

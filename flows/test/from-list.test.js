@@ -8,8 +8,7 @@ const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createBuilding, loadBuilding } = require('../lib/building');
-const { emptyBuilding, fromListWork } = require('../lib/building/import/from-list');
-const { inOrder, storeyOf } = require('../lib/building/import/storeys');
+const { emptyBuilding, fromListWork, inOrder, storeyOf } = require('../lib/building/import/from-list');
 const { inOneGo } = require('../lib/shared/pieces');
 const { smallBuilding, TAG } = require('./support/building');
 

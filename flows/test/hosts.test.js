@@ -4,8 +4,8 @@ const assert = require('node:assert/strict');
 const { EventEmitter } = require('node:events');
 const { test } = require('node:test');
 const express = require('express');
-const { createHosts } = require('../lib/access/hosts');
-const { createFront } = require('../lib/http/front');
+const { createHosts } = require('../lib/access');
+const { createFront } = require('../lib/http');
 
 test('addresses, localhost and configured names are answered, at any port and in any case', () => {
   const { isAnswered } = createHosts(['sda.example.org']);

@@ -2,11 +2,9 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { createAttempts } = require('../lib/access/attempts');
+const { createAttempts, createClients, createSessions } = require('../lib/access');
 const { createBuilding } = require('../lib/building');
-const { createClients } = require('../lib/access/clients');
 const { StoreUnavailable } = require('../lib/store');
-const { createSessions } = require('../lib/access/sessions');
 const { createSite } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { guards } = require('./support/guards');

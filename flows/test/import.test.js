@@ -9,9 +9,8 @@ const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createBuilding, loadBuilding } = require('../lib/building');
 const { covers } = require('../lib/building/geometry');
-const { importBeacons } = require('../lib/building/import/beacons');
+const { importBeacons, middle } = require('../lib/building/import/beacons');
 const { layout } = require('../lib/building/import/layout');
-const { middle } = require('../lib/building/import/place');
 const { ImportError } = require('../lib/building/import/rows');
 const { smallBuilding, BEACONS, TAG } = require('./support/building');
 

@@ -3,9 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { setTimeout: wait } = require('node:timers/promises');
-const { createStoreGuard } = require('../lib/store/store-guard');
-const { createInflux, StoreUnavailable } = require('../lib/store/influx');
-const { createStore } = require('../lib/store');
+const { StoreUnavailable, createInflux, createStore, createStoreGuard } = require('../lib/store');
 const { fault, piece, playInflux, rows } = require('./support/influx');
 
 const LIMIT_MS = 1000; // an answer at once is within it on a busy machine
@@ -20,7 +18,7 @@ test('values are bound, never written into the statement', async (t) => {
     assert.equal(form.get('db'), 'locations');
     assert.equal(form.get('epoch'), 'ms');
     assert.ok(!form.get('q').includes('DROP'));
-    assert.deepEqual(JSON.parse(form.get('params')), { staff0: evil, staff1: '1', from: '2021-11-20T08:28:39.123Z', to: '2021-11-20T08:28:40.000Z' });
+    assert.deepEqual(JSON.parse(form.get('params')), { staff_id0: evil, staff_id1: '1', from: '2021-11-20T08:28:39.123Z', to: '2021-11-20T08:28:40.000Z' });
     const series = (id, values) => ({ name: 'location', tags: { staff_id: id }, columns: ['time', 'level', 'room'], values });
     response.end(piece([series(evil, [[6, 'L1', 'a'], [5, 'L1', 'a']]), series('1', [[5, 'L2', 'b']])]));
   }));

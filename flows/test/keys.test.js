@@ -7,13 +7,11 @@ const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { parseExpiry } = require('../lib/access/keys/expiry');
+const { createKeys, parseExpiry, readKeys } = require('../lib/access');
+const { changeKeys, createKeyRing, faultOf, makeKey, parseKeys, writeKeys } = require('../lib/access/keys');
 const { createBodyCheck } = require('../lib/http/checks');
 const { createDescription, operationsOf } = require('../lib/http/v1/description');
-const { changeKeys, readKeys } = require('../lib/access/keys/file');
-const { createKeyRing, faultOf, makeKey, parseKeys, writeKeys } = require('../lib/access/keys/ring');
-const { createKeys } = require('../lib/access/keys');
-const { createKey, listKeys, revokeKey } = require('../lib/http/v1/answers/keys');
+const { createSystemAnswers } = require('../lib/http/v1/answers/system');
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const wanted = { name: 'hacs', rights: ['history'], expiresMs: null };
@@ -171,12 +169,14 @@ test('changes at the same time are all kept, and what a kill left behind is in n
 
 test('the API: made, listed without secrets, revoked; faults are the caller\'s', async (t) => {
   const { file, keys } = rig(t);
-  const context = { keys, clock: () => NOW };
+  const answers = createSystemAnswers({ keys, clock: () => NOW, audit: { adminAction: async () => {} } });
+  const caller = { name: 'login:ada' };
   const check = createBodyCheck(operationsOf(createDescription('0')).find(({ id }) => id === 'createKey').body);
-  const create = async (body) => createKey(context, check(new URLSearchParams(), body));
+  const create = async (body) => answers.createKey({ body: check(new URLSearchParams(), body), caller });
+  const revoke = (id) => answers.revokeKey({ params: { id }, caller });
   const made = await create({ name: 'hacs', rights: 'history, presence', expires: '1d', rate_per_s: '20' });
   assert.equal(keys.find(made.key).name, 'hacs');
-  assert.deepEqual(listKeys(context), { keys: [{ id: made.id, name: 'hacs', rights: ['history', 'presence'], created_ms: NOW,
+  assert.deepEqual(answers.listKeys(), { keys: [{ id: made.id, name: 'hacs', rights: ['history', 'presence'], created_ms: NOW,
     expires_ms: NOW + 86_400_000, expired: false, rate_per_s: 20 }] });
   const status = (code, message) => (error) => error.status === code && message.test(error.message);
   await assert.rejects(create({ name: 'hacs', rights: ['history'] }), status(409, /already/));
@@ -186,9 +186,9 @@ test('the API: made, listed without secrets, revoked; faults are the caller\'s',
   await assert.rejects(create({ name: 'b', rights: ['history'], rate_per_s: 'fast' }), status(400, /rate_per_s/));
   await assert.rejects(create({ rights: ['history'] }), status(400, /name is missing/));
   await assert.rejects(create({ name: 'b' }), status(400, /rights is missing/));
-  await assert.rejects(revokeKey(context, 'deadbeef'), status(404, /no key deadbeef/));
-  assert.equal((await revokeKey(context, made.id)).name, 'hacs');
-  assert.deepEqual(listKeys(context), { keys: [] });
+  await assert.rejects(revoke('deadbeef'), status(404, /no key deadbeef/));
+  assert.equal((await revoke(made.id)).name, 'hacs');
+  assert.deepEqual(answers.listKeys(), { keys: [] });
   fs.writeFileSync(file, '{');
   await assert.rejects(create({ name: 'b', rights: ['admin'] }), status(503, /keys cannot be changed: their file is no JSON/));
 });

@@ -4,7 +4,7 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createIntervals, WAITING } = require('../lib/coverage/intervals');
-const { StoreUnavailable } = require('../lib/store/influx');
+const { StoreUnavailable } = require('../lib/store');
 const { createHistory } = require('../lib/history');
 const { locationsOf, locationsOfSeveral } = require('../lib/history/lookup');
 

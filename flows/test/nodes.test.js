@@ -8,9 +8,7 @@ const path = require('node:path');
 const { after, before, beforeEach, afterEach, test } = require('node:test');
 const helper = require('node-red-node-test-helper');
 const { createBuilding } = require('../lib/building');
-const { DIRECT } = require('../lib/access/clients');
-const { createHosts } = require('../lib/access/hosts');
-const { createSessions } = require('../lib/access/sessions');
+const { DIRECT, createHosts, createSessions } = require('../lib/access');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { until } = require('./support/stack');
 

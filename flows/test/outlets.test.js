@@ -4,11 +4,7 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { createAlertList, START_MS } = require('../lib/alerts/alert-list');
 const { KINDS } = require('../lib/alerts/kinds');
-const { createProbe, HEARTBEAT_MS } = require('../lib/health/heartbeat');
-const { createOutlets } = require('../lib/health/outlets');
-const { createReadBack } = require('../lib/health/read-back');
-const { createRestarts } = require('../lib/health/restarts');
-const { inTurns } = require('../lib/shared/turns');
+const { HEARTBEAT_MS, createOutlets, createProbe, createReadBack, createRestarts, inTurns } = require('../lib/health/heartbeat');
 
 const T = 1_800_000_000_000;
 const SAYS_WITHIN_MS = 10_000;

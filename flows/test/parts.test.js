@@ -3,10 +3,9 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { StoreUnavailable } = require('../lib/store');
-const { createFigures } = require('../lib/health/metrics/figures');
-const { createParts } = require('../lib/health/metrics/parts');
-const { createTrend, growth, KEPT_MS, percentile, rates } = require('../lib/health/metrics/trend');
-const { system } = require('../lib/dashboard/system');
+const { KEPT_MS, createFigures, createTrend, growth, percentile, rates } = require('../lib/health/figures');
+const { createParts } = require('../lib/health/other-figures');
+const { system } = require('../lib/dashboard/topics');
 const { playInflux } = require('./support/influx');
 
 const NOW = 1_800_000_000_000;

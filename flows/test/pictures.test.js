@@ -5,7 +5,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
-const { createPictures, PictureError } = require('../lib/building/editing/pictures');
+const { createPictures, PictureError } = require('../lib/building/pictures');
 
 const png = (width = 2, height = 2, tail = '') => {
   const bytes = Buffer.alloc(33 + tail.length);

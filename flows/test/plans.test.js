@@ -8,8 +8,8 @@ const path = require('node:path');
 const { test } = require('node:test');
 const express = require('express');
 const { createBuilding } = require('../lib/building');
-const { createDashboard } = require('../lib/http/dashboard');
-const { createSessions } = require('../lib/access/sessions');
+const { createDashboard } = require('../lib/http/pages');
+const { createSessions } = require('../lib/access');
 const { createSite } = require('../lib/site');
 const { smallBuilding } = require('./support/building');
 

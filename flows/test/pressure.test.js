@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { createPressure, watchPressure } = require('../lib/access/pressure');
+const { createPressure, watchPressure } = require('../lib/access/limits');
 
 const shedOf = (pressure, count) => Array.from({ length: count }, () => pressure.sheds()).filter(Boolean).length;
 

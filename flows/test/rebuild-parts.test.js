@@ -3,11 +3,10 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createStoreGuard } = require('../lib/store/store-guard');
+const { StoreUnavailable, createStore, createStoreGuard } = require('../lib/store');
 const { createBodyCheck } = require('../lib/http/checks');
-const { requestRebuild } = require('../lib/http/rebuild');
+const { createSystemAnswers } = require('../lib/http/v1/answers/system');
 const { createDescription, operationsOf } = require('../lib/http/v1/description');
-const { StoreUnavailable } = require('../lib/store');
 const { emptyOutcome } = require('../lib/locator');
 const { createGrouping } = require('../lib/intake/batches');
 const { buildingChange, gatewayChange } = require('../lib/intake/changes');
@@ -15,7 +14,6 @@ const { createBackground, Stopped } = require('../lib/rebuild/background');
 const { createIncoming } = require('../lib/rebuild/incoming');
 const { createReplay } = require('../lib/rebuild/replay');
 const { reconciled, trueStart } = require('../lib/rebuild/stays');
-const { createStore } = require('../lib/store');
 const { playInflux, rows: answerRows } = require('./support/influx');
 
 const check = createBodyCheck(operationsOf(createDescription('0')).find(({ id }) => id === 'requestRebuild').body);
@@ -198,7 +196,8 @@ test('times are epoch seconds or RFC 3339', () => {
   const noon = Date.UTC(2026, 0, 1, 12);
   let asked;
   const rebuild = { request: (fromMs) => (asked = fromMs, {}) };
-  const at = (value) => (requestRebuild({ rebuild, clock: () => noon + 1 }, check(new URLSearchParams(), { from: value })), asked);
+  const answers = createSystemAnswers({ rebuild, clock: () => noon + 1 });
+  const at = (value) => (answers.requestRebuild({ body: check(new URLSearchParams(), { from: value }) }), asked);
   for (const value of [noon / 1000, String(noon / 1000), '2026-01-01T12:00', '2026-01-01T12:00:00Z', '2026-01-01 12:00:00',
     '2026-01-01T20:00+08:00', '2026-01-01t12:00:00.000z']) assert.equal(at(value), noon, value);
   assert.equal(at('2026-01-01'), noon - 12 * 3_600_000);
@@ -211,7 +210,8 @@ test('times are epoch seconds or RFC 3339', () => {
 test('a rebuild is asked for within the past, and not too many of them', () => {
   const asked = [];
   const rebuild = { request: (...times) => (asked.push(times), asked.length < 3 ? { id: asked.length } : null) };
-  const request = (params) => requestRebuild({ rebuild, clock: () => 1_000_000 }, check(new URLSearchParams(), params));
+  const answers = createSystemAnswers({ rebuild, clock: () => 1_000_000 });
+  const request = (params) => answers.requestRebuild({ body: check(new URLSearchParams(), params) });
   assert.deepEqual(request({ from: '100' }), { id: 1 });
   request({ from: '100', to: 5000 });
   assert.deepEqual(asked, [[100_000, 1_000_000], [100_000, 1_000_000]]);

@@ -2,10 +2,8 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { createStore, createStoreGuard, StoreUnavailable } = require('../lib/store');
-const { unionOfStores, unionIfBothUp } = require('../lib/store/open');
-const { countMissingHours } = require('../lib/store/replica-gaps');
-const { createReplicas } = require('../lib/store/replicas');
+const { StoreUnavailable, createStore, createStoreGuard, unionIfBothUp, unionOfStores } = require('../lib/store');
+const { countMissingHours, createReplicas } = require('../lib/store/replicas');
 const { playInflux, piece, rows } = require('./support/influx');
 
 const NOW = 1_800_000_000_000;

@@ -7,7 +7,7 @@ const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
 const express = require('express');
-const { createSessions } = require('../lib/access/sessions');
+const { createSessions } = require('../lib/access');
 
 const ACCOUNTS = { adminUser: 'admin', adminPassword: 'word', viewerUser: 'viewer', viewerPassword: 'look' };
 const REQUEST = { headers: {}, socket: { remoteAddress: '192.0.2.7' } };

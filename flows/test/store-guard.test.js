@@ -3,8 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { setTimeout: wait } = require('node:timers/promises');
-const { createStoreGuard, StoreBusy } = require('../lib/store/store-guard');
-const { StoreUnavailable } = require('../lib/store');
+const { StoreBusy, StoreUnavailable, createStoreGuard } = require('../lib/store');
 const { playInflux, rows } = require('./support/influx');
 
 /** Long enough that an answer at once is in time, and a rest not over, on a busy machine. */

@@ -4,12 +4,12 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createGrouping } = require('../lib/intake/batches');
-const { createReadings } = require('../lib/store/readings');
+const { createStore } = require('../lib/store');
 
 /** Plays InfluxDB with points of both kinds. `size`: rows of a piece. */
 function rig({ batches = [], single = [], size = 3 }) {
   const answers = { batch: batches, reading: single };
-  return createReadings({
+  return createStore({
     async* pieces(_bucket, statement) {
       const rows = answers[/FROM "(\w+)"/.exec(statement)[1]];
       for (let at = 0; at < rows.length; at += size) yield [{ tags: {}, columns: [], rows: rows.slice(at, at + size) }];

@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { createAlertList } = require('../lib/alerts/alert-list');
-const { accountShared } = require('../lib/alerts/kinds/accounts');
+const { accountShared } = require('../lib/alerts/kinds');
 const { createBuilding } = require('../lib/building');
 const { createTakeovers } = require('../lib/devices/takeovers');
 const { createSite } = require('../lib/site');

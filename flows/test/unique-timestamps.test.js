@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { createUniqueTimestamps } = require('../lib/shared/unique-timestamps');
+const { createUniqueTimestamps } = require('../lib/http/hacs');
 
 test('timestamps of one key are unique, and none is far from the clock', () => {
   let now = 1000;

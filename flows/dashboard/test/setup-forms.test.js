@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import checks from '../../lib/building/checks.js';
 import decoding from '../../lib/building/import/decode.js';
-import faults from '../../lib/building/editing/faults.js';
+import faults from '../../lib/building/editor.js';
 import { layout } from '../../lib/building/import/layout.js';
 import { isBuilding, summary } from '../src/lib/setup/beacon-list.js';
 import { faultsOf, placeFaults, sentence } from '../src/lib/setup/faults.js';

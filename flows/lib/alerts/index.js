@@ -4,7 +4,6 @@
 const fs = require('node:fs');
 const { replaceFile } = require('../shared/whole-file');
 const { createAlertList } = require('./alert-list');
-const { eventOf } = require('./events');
 const { KINDS } = require('./kinds');
 
 /**
@@ -14,7 +13,7 @@ const { KINDS } = require('./kinds');
  * @param {object} options
  * @param {import('../site').Site} options.site
  * @param {(nowMs: number) => Record<string, import('../health').Part>} options.parts parts of /health; a missing part counts as up
- * @param {() => import('./kinds/certificate').Certificate[]} [options.certificates] certificates of our servers
+ * @param {() => import('./kinds').Certificate[]} [options.certificates] certificates of our servers
  * @param {string} options.file
  * @param {() => number} options.clock epoch ms
  * @param {(text: string) => void} options.warn
@@ -69,7 +68,7 @@ function createAlerts({ site, parts, certificates = () => [], file, clock, warn 
 
   /**
    * @param {string} kind @param {string} by
-   * @param {{state?: import('./groups').State, untilMs?: number}} [seen] what somebody has seen; all unless it says
+   * @param {{state?: import('./alert-list').State, untilMs?: number}} [seen] what somebody has seen; all unless it says
    * @returns {Promise<number|null>} how many, when they are saved; null: no such kind
    */
   async function acknowledgeAll(kind, by, seen) {
@@ -105,6 +104,32 @@ function fromOlder({ subjects = [], ...alert }) {
   const dated = { ...alert, changed_ms: alert.changed_ms ?? alert.ended_ms ?? alert.raised_ms };
   if (subjects.length === 0) return [dated];
   return subjects.map((id) => ({ ...dated, id: `${alert.kind}:${id}`, subject: id, text: `SDA ${id} is not heard any more.` }));
+}
+
+/**
+ * Events of alerts, for subscribers that do not read the list of alerts: gateways down and up again, batteries low and
+ * replaced. Events of crowded rooms and lost people come from the parts that detect them.
+ * @typedef {{ts: number, type: string, gateway?: string, beacon?: string, staff_id?: string, level?: string, room?: string,
+ *   reason?: string, battery_mv?: number}} AlertEvent ts: epoch ms by our clock, when it was noticed
+ * @param {Alert} alert raised just now, or ended
+ * @param {Pick<import('../site').Site, 'building'|'gateways'|'beacons'>} site
+ * @param {number} nowMs
+ * @returns {AlertEvent|null} null: this alert has no event
+ */
+function eventOf({ kind, subject, ended_ms: ended }, site, nowMs) {
+  const building = site.building();
+  if (kind === 'gateway_down') {
+    const gateway = building.gateways.get(subject);
+    if (!gateway) return null; // it left the building, which does not mean that it is up
+    const { state } = site.gateways.of(subject, nowMs) ?? {};
+    return { ts: nowMs, type: ended === null ? 'gateway_down' : 'gateway_up', gateway: subject, level: gateway.level, room: gateway.room, reason: state };
+  }
+  const mv = site.beacons.of(subject)?.battery_mv ?? null;
+  if (kind !== 'battery_low' || mv === null || !building.isRegistered(subject)) return null;
+  const { level, room } = building.beacons.get(subject) ?? {};
+  const staffId = building.tagOwner.get(subject);
+  const owner = staffId === undefined ? { level, room } : { staff_id: staffId };
+  return { ts: nowMs, type: ended === null ? 'battery_low' : 'battery_ok', beacon: subject, ...owner, battery_mv: mv };
 }
 
 module.exports = { createAlerts };

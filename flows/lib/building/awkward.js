@@ -5,7 +5,7 @@ const { readBeacon } = require('./ids');
 const { fold } = require('./import/names');
 
 /**
- * What an earlier version took and a new edit may not bring: beacon ids that can never match, equal names of rooms on a level, names
+ * Finds what an earlier version took and a new edit may not bring: beacon ids that can never match, equal names of rooms on a level, names
  * with characters that nobody sees, `tuning`. A building that has them goes on with them, with warnings.
  * @typedef {{key: string, fault: string}} Awkward key: what it is, wherever it stands; fault: `<JSON pointer> <what and why>`
  * @typedef {import('./index').BuildingFile} BuildingFile
@@ -89,7 +89,7 @@ function awkwardOf(file) {
 }
 
 /**
- * What an edit brings that was not there before.
+ * Faults that an edit brings and that were not there before.
  * @param {BuildingFile} next checked by the schema
  * @param {BuildingFile[]} before buildings that were in use
  * @returns {string[]} faults

@@ -4,7 +4,7 @@
 /** Gateway, staff, room and level ids: safe in a topic, in a tag and in a URL. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
-/** What may stand in a batch and in a building file of an earlier version; `readBeacon` says which of them can ever match. */
+/** Beacon ids that may stand in a batch and in a building file of an earlier version; `readBeacon` says which of them can ever match. */
 const BEACON = /^[0-9A-F-]{12,64}$/;
 
 /** The canonical forms: upper-case, no separators but those between the parts of an iBeacon and an Eddystone-UID. */

@@ -8,7 +8,7 @@ const { TookTooLong } = require('../shared/deadline');
 const { inPieces } = require('../shared/pieces');
 const { newAwkward, warningsOf } = require('./awkward');
 const checks = require('./checks');
-const { parseText, readTextSync, UnreadableText } = require('./source');
+const { UnreadableText, parseText, readTextSync } = require('./source');
 
 /**
  * @typedef {{id: string, name: string, polygon: [number, number][], kind?: 'room'|'corridor'|'lobby'|'core', limit?: number,
@@ -227,7 +227,25 @@ function loadBuilding(file) {
 const readFault = (error) => (error instanceof UnreadableText ? `/ ${error.message}`
   : `/ cannot be read: ${error instanceof Error ? error.message : error}`);
 
+/**
+ * The building that stands in a node of the editor.
+ * @param {unknown} value the path of a building file, or its content
+ * @returns {Building}
+ * @throws {BuildingError}
+ */
+function buildingOfNode(value) {
+  const text = typeof value === 'string' ? value.trim() : '';
+  if (text === '') throw new BuildingError('the site', ['/ there is no building: give the path of a building file, or its content']);
+  return text.startsWith('{') ? parseBuilding(text, 'the building of the site') : loadBuilding(text);
+}
+
+/** Digest of the shipped building/demo.json; a test compares it with the file. native/demo.cksum is the same for the launcher. */
+const DEMO_DIGEST = 'fdff6c7cdc0ee55cef6ea652fdc4ef8b63ffdff3585f76c08b7cfe102e1c93db';
+
+/** Whether a building is the unchanged demo. @param {string} digest of the building */
+const isDemo = (digest) => digest === DEMO_DIGEST;
+
 module.exports = {
-  createBuilding, makeBuilding, parseBuilding, readBuilding, inspect, loadBuilding, indexBuilding, faultsOf, digestOf, readFault, trustText,
-  BuildingError,
+  createBuilding, makeBuilding, parseBuilding, readBuilding, inspect, loadBuilding, indexBuilding, faultsOf, digestOf, readFault,
+  trustText, BuildingError, buildingOfNode, isDemo,
 };

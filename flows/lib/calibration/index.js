@@ -1,151 +1,113 @@
 // @ts-check
 'use strict';
 
-const { estimate, median, withProposals } = require('./estimate');
-const { locateWalk, roomAt } = require('./locate-walk');
-const { secondsOf, visitAt, visitsOf } = require('./visits');
+const { isDeepStrictEqual } = require('node:util');
+const { Worker, isMainThread, parentPort, workerData } = require('node:worker_threads');
+const { LRUCache } = require('lru-cache');
+const { buildingOf } = require('../recordings/recording');
+const { calibrate } = require('./calibrate');
+const { TookTooLong, within } = require('../shared/deadline');
+const { withProposals } = require('./estimate');
 
 /**
- * Calibration from a recorded walk with known rooms: proposals for the power of beacons, the offsets of gateways and the power of
- * the walker's tag, and their effect on the located rooms. Pure, and some seconds of work.
- *
- * `left_out` is cross-validated: the visits are divided into parts, and each part is located with proposals from the other parts
- * only. This figure decides whether anything is proposed.
+ * Runs calibrations: each in a worker thread, one at a time, with a cache of results.
+ * @typedef {import('./calibrate').Calibration} Calibration
+ * @typedef {import('./calibrate').Walk} Walk
  * @typedef {import('../building').BuildingFile} BuildingFile
- * @typedef {import('./locate-walk').Row} Row
- * @typedef {{building: BuildingFile, mode: 'gateway'|'phone', rows: Row[], taps: {ts: number, room: string|null}[], endMs: number}} Walk
- *   rows and taps in the order of their times
- * @typedef {import('./estimate').Proposal} Proposal
- * @typedef {{room: string, seconds: number, before: number, after: number}} RoomScore seconds in the right room; after: cross-validated
- * @typedef {object} Calibration
- * @property {'better'|'no_gain'|'too_little'} verdict
- * @property {string} reason a sentence
- * @property {number} visits
- * @property {number} seconds scored seconds
- * @property {number} before seconds in the right room with the building file as it is
- * @property {number} left_out the same with proposals from the other visits
- * @property {number} same_walk the same with the proposals, learned from the same walk
- * @property {number|null} with_plan the same as `before`, where the measured plan advises on all levels; null: no position is measured
- * @property {RoomScore[]} rooms in the order of the walk
- * @property {Proposal[]} proposals [] unless the verdict is better
+ * @typedef {ReturnType<typeof createCalibrationRunner>} CalibrationRunner
  */
 
-const PARTS = 5;
-/** Fewer visits do not generalise. */
-const VISITS = 4;
-const SECONDS = 60;
-/** Smallest gain, share of all seconds. */
-const GAIN = 0.01;
-/** Smaller changes of a visit, s, are within the accuracy of a tap. */
-const NOTICEABLE_S = 3;
-/** Older readings do not count as samples. */
-const FRESH_S = 1;
-/** Fewer gateways at a moment do not say how strong the tag is. */
-const DEVICES = 3;
+/** A walk of an hour with 24 gateways takes ten seconds and 90 MiB; memory of Node-RED in a container is limited. */
+const TIMEOUT_MS = 90_000;
+/** The longest recording has some ten megabytes. */
+const READ_MS = 20_000;
+const MEMORY = Object.freeze({ maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 });
+const TOO_LONG = 'the walk is too long to be worked out: record a shorter one';
+const CACHED_MAX = 8;
+/** Marks the data of our own thread. */
+const THREAD = 'walk to calibrate';
 
-/** Calibrates a walk. @param {Walk} walk @returns {Calibration} */
-function calibrate(walk) {
-  const { building, mode, rows, taps, endMs } = walk;
-  const visits = visitsOf(taps, endMs);
-  const scored = visits.map(secondsOf);
-  const seconds = scored.reduce((sum, its) => sum + its.length, 0);
-  const noResult = { visits: visits.length, seconds, before: 0, left_out: 0, same_walk: 0, with_plan: null, rooms: [], proposals: [] };
-  if (visits.length < VISITS || seconds < SECONDS || rows.length === 0) {
-    return { verdict: 'too_little', reason: `A walk needs ${VISITS} visits of rooms and a minute in them; this one has ${visits.length} and `
-      + `${seconds} s${rows.length === 0 ? ', and nothing was received' : ''}.`, ...noResult };
-  }
-  /** @type {import('./estimate').Sample[]} */
-  const samples = [];
-  /** @type {import('./estimate').LevelSample[]} */
-  const levels = [];
-  const first = locateWalk(walk, (trace, expectedIn) => addSamples(trace, { mode, visits, expectedIn }, samples, levels));
+/** The request is not possible now; the message says why and what to do. */
+class CalibrationConflict extends Error {}
 
-  /** @param {(visit: number) => boolean} isUsed */
-  const proposalsOf = (isUsed) => estimate(building, mode, {
-    samples: samples.filter(({ visit }) => isUsed(visit)), levels: levels.filter(({ visit }) => isUsed(visit)) });
-  /** @param {import('./locate-walk').History} history @param {number} v */
-  const secondsRight = (history, v) => (scored[v] ?? []).filter((second) => roomAt(history, second) === visits[v]?.room).length;
-  /** @param {readonly Proposal[]} proposals */
-  const locateWith = (proposals) => (proposals.length === 0 ? first
-    : locateWalk({ ...walk, building: withProposals(building, proposals) }));
+/** @param {{run?: (walk: Walk) => Promise<Calibration>, readMs?: number}} [options] for tests */
+function createCalibrationRunner({ run = runInThread, readMs = READ_MS } = {}) {
+  /** @type {LRUCache<string, Calibration>} by recording; a finished recording does not change */
+  const cache = new LRUCache({ max: CACHED_MAX });
+  /** @type {{id: string, done: Promise<Calibration>}|null} */
+  let running = null;
 
-  const before = visits.map((_, v) => secondsRight(first, v));
-  const parts = Array.from({ length: Math.min(PARTS, visits.length) }, (_, part) => locateWith(proposalsOf((v) => v % PARTS !== part)));
-  const after = visits.map((_, v) => secondsRight(/** @type {import('./locate-walk').History} */ (parts[v % PARTS]), v));
-  const proposals = proposalsOf(() => true);
-  const same = locateWith(proposals);
-  const advised = isMeasured(building) ? locateWalk(walk, undefined, building.levels.map(({ id }) => id)) : null;
-  const sum = (/** @type {number[]} */ list) => list.reduce((all, one) => all + one, 0);
-  const result = {
-    visits: visits.length, seconds, before: sum(before), left_out: sum(after), same_walk: sum(visits.map((_, v) => secondsRight(same, v))),
-    with_plan: advised && sum(visits.map((_, v) => secondsRight(advised, v))),
-    rooms: roomScores(visits, scored.map((its) => its.length), before, after),
+  return {
+    /**
+     * Calibrates a walk, or returns the cached result.
+     * @param {string} id of the recording @param {() => Promise<Walk>} read
+     * @returns {Promise<Calibration>}
+     * @throws {CalibrationConflict} while another calibration runs
+     */
+    async of(id, read) {
+      const known = cache.get(id);
+      if (known) return known;
+      if (running && running.id !== id) throw new CalibrationConflict('another walk is being worked out: try again in a minute');
+      running ??= { id, done: readSoon(read, readMs).then(run).finally(() => { running = null; }) };
+      const calibration = await running.done;
+      cache.set(id, calibration);
+      return calibration;
+    },
+    /** Removes a cached result. @param {string} id of a deleted recording */
+    forget: (id) => { cache.delete(id); },
   };
-  const gains = visits.map((_, v) => Number(after[v]) - Number(before[v]));
-  const isBetter = proposals.length > 0 && isGain(gains, seconds) && result.same_walk > result.before;
-  return isBetter ? { verdict: 'better', reason: 'Rooms that were left out of the learning were found more often with it.', ...result, proposals }
-    : { verdict: 'no_gain', reason: proposals.length === 0 ? 'Nothing is off by 2 dB or more, as far as this walk shows.'
-      : 'What could be changed would not make rooms that were left out more often right.', ...result, proposals: [] };
 }
 
-/** Whether the position of any device is measured. @param {BuildingFile} building */
-function isMeasured({ levels, beacons, gateways }) {
-  const schematic = new Set(levels.filter((level) => level.schematic).map(({ id }) => id));
-  return [...beacons, ...gateways].some(({ approximate, level }) => !approximate && !schematic.has(level));
-}
+/** A file that hangs keeps no other walk waiting. @param {() => Promise<Walk>} read @param {number} ms */
+const readSoon = (read, ms) => within(read(), ms, 'reading the recording').catch((error) => {
+  throw error instanceof TookTooLong ? new CalibrationConflict(`${error.message}: try again later`) : error;
+});
 
-/**
- * Whether the gain is large enough, and no more visits lose noticeably than gain; one that gains while others lose is chance.
- * @param {readonly number[]} gains of each visit, seconds @param {number} seconds of all of them
- */
-function isGain(gains, seconds) {
-  const gain = gains.reduce((sum, one) => sum + one, 0);
-  const noticeable = gains.filter((one) => Math.abs(one) >= NOTICEABLE_S);
-  return gain >= GAIN * seconds && noticeable.filter((one) => one > 0).length >= noticeable.length / 2;
-}
-
-/**
- * Adds samples of a trace: RSSI of each device against what is expected on average in the true room. A gateway's is taken against the
- * median of all gateways at that moment, which is how strong the tag is.
- * @param {import('../locator').Trace} trace
- * @param {{mode: 'gateway'|'phone', visits: readonly import('./visits').Visit[], expectedIn: (room: string) => ReadonlyMap<string,
- *   number>}} walk
- * @param {import('./estimate').Sample[]} samples are added to
- * @param {import('./estimate').LevelSample[]} levels are added to
- */
-function addSamples({ ts, heard }, { mode, visits, expectedIn }, samples, levels) {
-  const visit = visitAt(visits, ts);
-  const room = visits[visit]?.room;
-  if (!room) return;
-  const expected = expectedIn(room);
-  const its = heard.flatMap(({ id, rssi, age_s: age }) => {
-    const dbm = expected.get(id);
-    return age > FRESH_S || dbm === undefined ? [] : [{ device: id, visit, offDb: rssi - dbm }];
+/** @param {Walk} walk @returns {Promise<Calibration>} */
+function runInThread(walk) {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(__filename, { workerData: { [THREAD]: walk }, resourceLimits: MEMORY });
+    const timer = setTimeout(() => {
+      worker.terminate();
+      reject(new CalibrationConflict(TOO_LONG));
+    }, TIMEOUT_MS);
+    worker.once('message', resolve);
+    worker.once('error', (/** @type {NodeJS.ErrnoException} */ error) => {
+      reject(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? new CalibrationConflict(TOO_LONG) : error);
+    });
+    worker.once('exit', () => {
+      clearTimeout(timer);
+      reject(new Error('the calibration ended without an answer')); // no effect after an answer
+    });
   });
-  if (mode === 'phone') samples.push(...its);
-  else if (its.length >= DEVICES) {
-    const levelDb = median(its.map(({ offDb }) => offDb));
-    levels.push({ visit, levelDb });
-    samples.push(...its.map((one) => ({ ...one, offDb: one.offDb - levelDb })));
-  }
 }
 
 /**
- * @param {readonly import('./visits').Visit[]} visits @param {number[]} seconds @param {number[]} before
- * @param {number[]} after all three by visit
- * @returns {RoomScore[]}
+ * Applies the proposals to a building that has not changed since the walk.
+ * @param {BuildingFile} file in use @param {BuildingFile} walked building of the recording @param {Calibration} calibration
+ * @returns {BuildingFile}
+ * @throws {CalibrationConflict}
  */
-function roomScores(visits, seconds, before, after) {
-  /** @type {Map<string, RoomScore>} */
-  const rooms = new Map();
-  visits.forEach(({ room }, v) => {
-    const score = rooms.get(room) ?? { room, seconds: 0, before: 0, after: 0 };
-    score.seconds += Number(seconds[v]);
-    score.before += Number(before[v]);
-    score.after += Number(after[v]);
-    rooms.set(room, score);
-  });
-  return [...rooms.values()];
+function calibrated(file, walked, { verdict, reason, proposals }) {
+  if (verdict !== 'better') throw new CalibrationConflict(`nothing is proposed: ${reason}`);
+  if (!isAsWalked(file, walked)) throw new CalibrationConflict('the building was changed since this walk: walk again');
+  return withProposals(file, proposals);
 }
 
-module.exports = { calibrate };
+/**
+ * Whether the result of a walk still applies: rooms, devices and the walker are unchanged. Names may have changed.
+ * @param {BuildingFile} file in use @param {BuildingFile} walked building of the recording
+ */
+function isAsWalked(file, walked) {
+  const staffId = walked.staff[0]?.id ?? '';
+  return isDeepStrictEqual(shapeOf(buildingOf(file, staffId)), shapeOf(walked));
+}
+
+/** @param {BuildingFile} file */
+const shapeOf = ({ levels, beacons, gateways, staff }) => ({ beacons, gateways, staff,
+  levels: levels.map(({ id, width_m: width, height_m: height, rooms }) => ({ id, width, height,
+    rooms: rooms.map(({ name: _name, limit: _limit, ...room }) => room) })) });
+
+if (!isMainThread && workerData?.[THREAD]) parentPort?.postMessage(calibrate(workerData[THREAD]));
+
+module.exports = { createCalibrationRunner, calibrated, isAsWalked, CalibrationConflict };

@@ -144,7 +144,7 @@ function createBrokerDrops({ startedMs, connected, sendProbe, lost, forgetQueue 
 }
 
 /**
- * @param {import('../site').Site} site @param {import('../health/metrics/parts').Parts} parts @param {import('.').Coverage} coverage
+ * @param {import('../site').Site} site @param {import('../health/other-figures').Parts} parts @param {import('.').Coverage} coverage
  * @returns {BrokerDrops}
  */
 function watchDrops(site, parts, coverage) {

@@ -72,7 +72,7 @@ function createBeacons() {
     return unregisteredCount;
   }
 
-  /** What a registered beacon says of itself in a reading without RSSI. @param {import('../intake/readings').Measured} measured
+  /** Takes what a registered beacon says of itself in a reading without RSSI. @param {import('../intake/readings').Measured} measured
    * @param {Building} building @param {number} ts */
   function addMeasured(measured, building, ts) {
     const { beacon } = measured;

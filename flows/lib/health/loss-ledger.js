@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { counterIncrease } = require('./metrics/counter-increase');
+const { counterIncrease } = require('./figures');
 const { createStateFile } = require('../shared/state-file');
 
 /**

@@ -7,7 +7,7 @@ const { keyOf } = require('./recent-events');
 /**
  * Events, newest first: those of the last minute from memory, earlier ones from the database, whose answers hold for some seconds. The
  * newest page, which everybody asks for, costs the database one question in ten seconds.
- * @typedef {import('../store/devices').StoredEvent} StoredEvent
+ * @typedef {import('../store/readings').StoredEvent} StoredEvent
  * @typedef {{type?: string, subject?: string}} Only events of this type, of this subject
  */
 

@@ -1,11 +1,11 @@
 // @ts-check
 'use strict';
 
-const { asStored } = require('../store/devices');
+const { asStored } = require('../store/readings');
 
 /**
  * Events that were published of late and may not be in the database yet. Pure.
- * @typedef {import('../store/devices').StoredEvent} StoredEvent
+ * @typedef {import('../store/readings').StoredEvent} StoredEvent
  * @typedef {ReturnType<typeof createRecentEvents>} RecentEvents
  */
 

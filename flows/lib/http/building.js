@@ -1,24 +1,97 @@
 // @ts-check
 'use strict';
 
+const express = require('express');
+const { callerOf } = require('../access');
 const { faultsOf, inspect } = require('../building');
 const { nameFault, newAwkward, warningsOf } = require('../building/awkward');
-const { changesBetween } = require('../building/editing/changes');
-const { Conflict, NotWritable } = require('../building/editing/editor');
-const { faultDetails } = require('../building/editing/faults');
-const { PictureError } = require('../building/editing/pictures');
+const { Conflict, NotWritable, changesBetween, faultDetails } = require('../building/editor');
 const { importRows } = require('../building/import/beacons');
 const { baseOf, fromRows } = require('../building/import/from-list');
 const { inspectList } = require('../building/inspection');
+const { BOUNDS, PictureError } = require('../building/pictures');
 const { BUILDING_BYTES } = require('../building/source');
+const { ApiError, badRequest } = require('../shared/api-error');
 const { TookTooLong, within } = require('../shared/deadline');
 const { inPieces } = require('../shared/pieces');
-const { ApiError, badRequest } = require('./errors');
+const { sendJson } = require('./encode');
+
+/**
+ * The routes of the set-up and the devices page: the building with its versions, strangers, and who is asking.
+ * @param {import('express').Router} router
+ * @param {Context & Parameters<typeof listStrangers>[0]} context
+ * @param {ReturnType<typeof import('../access/guard').createAccess>['requireRight']} requireRight
+ * @param {{allowMethods: (...methods: string[]) => import('express').RequestHandler,
+ *   send: (response: import('express').Response, status: number, body: object|string) => void}} handlers
+ */
+function addBuildingRoutes(router, context, requireRight, { allowMethods, send }) {
+  const read = requireRight(['presence', 'admin']);
+  const change = requireRight('admin', { changes: true });
+  /** @param {number} limit */
+  const bytes = (limit) => express.raw({ limit, type: () => true });
+
+  /** @typedef {{etag: string|null, body: object}} Result */
+  /**
+   * @param {(request: import('express').Request, response: import('express').Response) => Result|Promise<Result>} answer
+   * @returns {import('express').RequestHandler}
+   */
+  const answering = (answer) => (request, response, next) => {
+    Promise.resolve().then(() => answer(request, response)).then(({ etag, body }) => {
+      if (etag === null) {
+        sendJson(response, body);
+        return;
+      }
+      response.set('ETag', etag);
+      if (request.fresh) response.status(304).end();
+      else send(response, 200, body);
+    }).catch(next);
+  };
+  /** @param {() => object|Promise<object>} body @returns {Promise<Result>} */
+  const plain = async (body) => ({ etag: null, body: await body() });
+  /** @param {import('express').Request} request @param {import('express').Response} response */
+  const who = (request, response) => ({ ifMatch: request.get('if-match'), by: callerOf(response).name });
+  /** @param {import('express').Request} request */
+  const bodyOf = (request) => (Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
+  /** @param {import('express').Request} request */
+  const numberOf = (request) => Number(/^[1-9]\d{0,8}$/.exec(request.params.version ?? '')?.[0] ?? 0);
+
+  const whole = bytes(BUILDING_BYTES);
+  router.get('/api/v1/building', read, answering(() => getBuilding(context)));
+  router.put('/api/v1/building', change, whole, answering((request, response) =>
+    replaceBuilding(context, bodyOf(request), who(request, response))));
+  router.all('/api/v1/building', read, allowMethods('GET', 'HEAD', 'PUT'));
+  router.all('/api/v1/building/validate', requireRight('admin'), allowMethods('POST'), whole, answering((request) =>
+    plain(() => validateBuilding(context, bodyOf(request)))));
+  router.all('/api/v1/building/import', change, allowMethods('POST'), bytes(LIST_BYTES), answering((request, response) =>
+    importList(context, bodyOf(request), who(request, response), isYes(request.query.dry_run))));
+  router.all('/api/v1/building/from-list', change, allowMethods('POST'), bytes(LIST_BYTES), answering((request, response) =>
+    fromList(context, bodyOf(request), who(request, response), { dryRun: isYes(request.query.dry_run),
+      name: String(request.query.name ?? '').trim(), how: String(request.query.how ?? '') })));
+  router.all('/api/v1/building/pictures', change, allowMethods('POST'), bytes(PICTURE_BYTES), answering((request) =>
+    plain(() => putPicture(context, bodyOf(request)))));
+  router.all('/api/v1/building/versions', read, allowMethods('GET', 'HEAD'), answering(() => plain(() => listVersions(context))));
+  router.all('/api/v1/building/versions/:version', read, allowMethods('GET', 'HEAD'),
+    answering((request) => plain(() => getVersion(context, numberOf(request)))));
+  router.all('/api/v1/building/versions/:version/restore', change, allowMethods('POST'),
+    answering((request, response) => restoreVersion(context, numberOf(request), who(request, response))));
+
+  router.all('/api/v1/me', requireRight('any'), allowMethods('GET', 'HEAD'), answering((_request, response) => {
+    const { name, kind, rights, readOnly = false } = callerOf(response);
+    return { etag: null, body: { name, kind, rights: [...rights], read_only: readOnly } };
+  }));
+  router.all('/api/v1/strangers', read, allowMethods('GET', 'HEAD'), answering(() => plain(() => listStrangers(context))));
+}
+
+/** A little more than is taken, for its own message. */
+const PICTURE_BYTES = 2 * BOUNDS.bytes;
+
+/** @param {unknown} value of the query */
+const isYes = (value) => /^(1|true)$/.test(String(value));
 
 /**
  * `/api/v1/building`: the building file, its check, its change, and its versions. A change names the ETag of what it was made
  * from, in `If-Match`, so that two editors do not overwrite each other; `*` is a change of whatever there is.
- * @typedef {{editor: import('../building/editing/editor').Editor, pictures: {put: (bytes: Buffer) => Promise<string>},
+ * @typedef {{editor: import('../building/editor').Editor, pictures: {put: (bytes: Buffer) => Promise<string>},
  *   reload: () => Promise<void>, site: import('../site').Site}} Context reload: take
  *   the changed file over now
  * @typedef {{ifMatch: string|undefined, by: string}} Who
@@ -55,7 +128,7 @@ async function validateBuilding(context, bytes) {
     ...(data === null ? {} : warningsPart(data)) };
 }
 
-/** What the building has and a new edit may not bring; nothing where there is none. @param {BuildingFile} file */
+/** Warnings of what the building has and a new edit may not bring; nothing where there are none. @param {BuildingFile} file */
 function warningsPart(file) {
   const warnings = warningsOf(file);
   return warnings.length > 0 ? { warnings_count: warnings.length, warnings: faultDetails(warnings) } : {};
@@ -78,7 +151,7 @@ async function seen({ editor }, ifMatch) {
 
 /**
  * @param {Context} context @param {BuildingFile} file checked @param {Who} who
- * @param {import('../building/editing/versions').How} how @param {number|null} [of]
+ * @param {import('../building/editor').How} how @param {number|null} [of]
  */
 async function write(context, file, { ifMatch, by }, how, of = null) {
   return writeOver(context, file, await seen(context, ifMatch), { by, how, of });
@@ -87,7 +160,7 @@ async function write(context, file, { ifMatch, by }, how, of = null) {
 /**
  * @param {Pick<Context, 'editor'|'reload'|'site'>} context @param {BuildingFile} file checked
  * @param {string} digest of what it is to replace
- * @param {{by: string, how: import('../building/editing/versions').How, of: number|null}} what
+ * @param {{by: string, how: import('../building/editor').How, of: number|null}} what
  */
 async function writeOver(context, file, digest, what) {
   const written = await context.editor.write(file, digest, what).catch((error) => { throw asApiError(error); });
@@ -191,7 +264,7 @@ async function listVersions({ editor }) {
     faults_count: faults.length, faults: faultDetails(faults), ...warningsPart(file), versions: list.map(versionAnswer) };
 }
 
-/** @param {import('../building/editing/versions').Version} version */
+/** @param {import('../building/editor').Version} version */
 const versionAnswer = ({ digest: _, ...version }) => version;
 
 /** @param {Context} context @param {number} number */
@@ -215,7 +288,19 @@ async function restoreVersion(context, number, who) {
   return write(context, building, who, 'restore', number);
 }
 
-module.exports = {
-  getBuilding, validateBuilding, replaceBuilding, importList, fromList, putPicture, listVersions, getVersion, restoreVersion,
-  refused, writeOver, BUILDING_BYTES, LIST_BYTES,
-};
+/**
+ * `/api/v1/strangers`: what was heard that nobody registered.
+ * @param {{site: import('../site').Site, clock: () => number}} context
+ */
+function listStrangers({ site, clock }) {
+  const nowMs = clock();
+  const beacons = site.beacons.unregistered().map(({ beacon, first_ms, heard_ms, kind, receiver, rssi, count }) => (
+    { beacon, first_ms, heard_ms, kind, receiver, rssi, count }));
+  const gateways = site.gateways.unlisted().map((gateway) => {
+    const { state = 'unknown', since = null, reading_ms = null } = site.gateways.of(gateway, nowMs) ?? {};
+    return { gateway, state, since, reading_ms };
+  });
+  return { beacons, gateways };
+}
+
+module.exports = { addBuildingRoutes, refused, writeOver };

@@ -1,9 +1,10 @@
 // @ts-check
 'use strict';
 
-const Ajv2020 = require('ajv/dist/2020').default;
+const { ApiError, badRequest } = require('../shared/api-error');
 const { parseMoment } = require('../shared/rfc3339');
-const { badRequest } = require('./errors');
+
+const Ajv2020 = require('ajv/dist/2020').default;
 
 /**
  * Checks what a request asks against the description that is served: path, query, form and JSON alike. A schema may say in `x-message`
@@ -90,7 +91,7 @@ function createSchemaCheck(schema, { emptyIsMissing }) {
 }
 
 /**
- * What a schema takes, one by one.
+ * The types that a schema takes, one by one.
  * @param {any} schema @returns {{type: string, format?: string, exclusiveMaximum?: number}[]}
  */
 const kindsOf = (schema) => (schema.anyOf ?? [schema])
@@ -142,4 +143,34 @@ function inWords({ keyword, message, params }, { type, minimum, maximum }) {
   return message ?? 'is not as it is described';
 }
 
-module.exports = { createCheck, createBodyCheck, together };
+/** Handlers that the routes share: methods, bodies, answers, errors. */
+
+const BODY_BYTES = 16 * 1024;
+
+/** @type {import('express').RequestHandler} */
+const notFound = (request, _response, next) => next(new ApiError(404, `there is no ${request.baseUrl}${request.path}`));
+
+/** Refuses other methods, and says which there are. @param {...string} methods */
+const allowMethods = (...methods) => Object.assign(/** @type {import('express').RequestHandler} */ ((request, _response, next) => {
+  next(methods.includes(request.method) ? undefined : methodNotAllowed(request.method, methods));
+}), { methods });
+
+/** @param {string} method of the request @param {readonly string[]} methods that there are @returns {ApiError} 405 with `Allow` */
+const methodNotAllowed = (method, methods) => new ApiError(405,
+  `${method} is not possible here, use ${methods.filter((one) => one !== 'HEAD').join(' or ')}`, undefined, { headers: { Allow: methods.join(', ') } });
+
+/** The parsed body; a type that no parser reads is refused. @param {import('express').Request} request */
+function bodyOf(request) {
+  const type = request.headers['content-type'];
+  const sent = request.headers['content-length'] !== undefined || request.headers['transfer-encoding'] !== undefined;
+  if (sent && type && !request.is(['json', 'urlencoded'])) throw badRequest(`a body of ${type} is not read: send a form or JSON`);
+  return sent ? request.body : undefined;
+}
+
+/** @param {import('express').Request} request */
+function queryOf({ originalUrl }) {
+  const at = originalUrl.indexOf('?');
+  return new URLSearchParams(at < 0 ? '' : originalUrl.slice(at));
+}
+
+module.exports = { createCheck, createBodyCheck, together, BODY_BYTES, allowMethods, bodyOf, methodNotAllowed, notFound, queryOf };

@@ -109,7 +109,7 @@ function createHttpsListener({ host, port, certFile, keyFile, clock }) {
     },
     /** Of the certificate that is shown, epoch ms; null: none yet. */
     life: () => life,
-    /** @type {import('../health/metrics/figures').Figure[]} */
+    /** @type {import('../health/figures').Figure[]} */
     figures: [
       { name: 'https_certificate_expiry_timestamp_s', kind: 'gauge', help: 'Until when the certificate of HTTPS is good, epoch seconds',
         read: () => (life === null ? null : life.endsMs / 1000) },

@@ -67,7 +67,7 @@ function createInbox(take, { after = () => {}, later = setImmediate, clockMs = (
   };
 }
 
-/** @param {Set<{size: () => number}>} inboxes @returns {import('../health/metrics/figures').Figure} */
+/** @param {Set<{size: () => number}>} inboxes @returns {import('../health/figures').Figure} */
 const inboxFigure = (inboxes) => ({
   name: 'inbox_waiting', kind: 'gauge', help: 'Messages of readings that have come and wait to be checked',
   read: () => [...inboxes].reduce((sum, { size }) => sum + size(), 0),

@@ -4,7 +4,7 @@
 const { eventOf, wordsOf } = require('../outbox/messages');
 const { createRecentBatches } = require('./recent-batches');
 const { createLocator, emptyOutcome } = require('../locator');
-const { createIntervalHistogram } = require('../health/metrics/interval-histogram');
+const { createIntervalHistogram } = require('../health/figures');
 const { inPieces } = require('../shared/pieces');
 const { inOrder } = require('./batches');
 const { buildingChange, gatewayChange } = require('./changes');

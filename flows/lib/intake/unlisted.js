@@ -67,7 +67,7 @@ function createUnlisted({ file, site, clock, warn = () => {}, bounds: overrides 
     close: () => (changed ? write() : stateFile.settled()),
     most: bounds.people,
 
-    /** @type {import('../health/metrics/figures').Figure[]} */
+    /** @type {import('../health/figures').Figure[]} */
     figures: [
       { name: 'unlisted_people', kind: 'gauge', help: 'People of /newbeacondetect that the building file does not list', read: () => people.size },
       { name: 'unlisted_refused', kind: 'counter', help: 'Detections of more people than may be unlisted', read: () => refused },

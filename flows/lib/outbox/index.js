@@ -25,7 +25,6 @@ const BOUNDS = Object.freeze({
   resendMs: 30_000, // a message handed over in the moment the connection broke is never acknowledged: send it again
 });
 
-
 class BrokerUnavailable extends Error {
   name = 'BrokerUnavailable';
 }

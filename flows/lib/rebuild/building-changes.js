@@ -15,7 +15,7 @@ const { buildingChange, gatewayChange } = require('../intake/changes');
  * @param {Pick<import('../site').Site, 'building'|'buildingSinceMs'|'onChange'>} deps.site
  * @param {Pick<import('../store').Store, 'gatewayStates'>} deps.store
  * @param {import('./background').Background} deps.background
- * @param {() => Promise<Pick<import('../building/editing/versions').Versions, 'list'|'read'>|null>} deps.versions of the building;
+ * @param {() => Promise<Pick<import('../building/editor').Versions, 'list'|'read'>|null>} deps.versions of the building;
  *   null: none are kept
  * @param {(text: string) => void} deps.warn
  */

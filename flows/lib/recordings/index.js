@@ -2,8 +2,10 @@
 'use strict';
 
 const { randomBytes } = require('node:crypto');
+const fs = require('node:fs');
+const path = require('node:path');
 const { createQueue } = require('../shared/deadline');
-const { createFolder } = require('./folder');
+const { replaceFile } = require('../shared/whole-file');
 const { buildingOf, createSelection, filesOf, rowOf, walkOf, withTap } = require('./recording');
 
 /**
@@ -189,4 +191,92 @@ function createRecordings({ folder, clock, warn, onEnded = () => {}, limits = LI
   };
 }
 
-module.exports = { createRecordings, RecordingConflict, LIMITS };
+const TICK_MS = 1000; // a kill loses at most this much of a recording
+
+/**
+ * Attaches recordings to a site: they get its batches, and the audit log gets recordings that end by themselves.
+ * @param {import('../site').Site} site
+ * @param {{userDir: string}} config
+ * @param {Pick<import('../access/audit').Audit, 'adminAction'>} audit
+ * @param {(text: string) => void} warn
+ */
+function attachRecordings(site, { userDir }, audit, warn) {
+  const recordings = createRecordings({ folder: path.join(userDir, 'recordings'), clock: Date.now, warn,
+    onEnded: (kind, { name, id, staff_id: staff }, why) => audit.adminAction(kind, null, `${name} (${id}): staff ${staff}, ${why}`) });
+  site.listen(recordings.addBatch);
+  const timer = setInterval(() => recordings.tick(Date.now()), TICK_MS);
+  return {
+    ...recordings,
+    /** @returns {Promise<unknown>} when all rows are written */
+    close() {
+      clearInterval(timer);
+      site.listen(() => {});
+      return recordings.close();
+    },
+  };
+}
+
+/**
+ * Recordings on disk: a folder each, with its metadata, its building, and the readings as they came. Only the owner of the files
+ * may read them.
+ */
+
+const [METADATA, BUILDING, READINGS] = ['recording.json', 'building.json', 'readings.csv'];
+const ID = /^[0-9a-f]{12}$/;
+
+/** @param {string} folder parent of all recordings */
+function createFolder(folder) {
+  /** @param {string} id @param {string} file */
+  const at = (id, file) => path.join(folder, id, file);
+
+  return {
+    /**
+     * Reads all recordings; called at the start. @param {(text: string) => void} warn
+     * @returns {{recording: Recording, building: BuildingFile}[]}
+     */
+    load(warn) {
+      const ids = fs.existsSync(folder) ? fs.readdirSync(folder).filter((id) => ID.test(id)) : [];
+      return ids.flatMap((id) => {
+        try {
+          const recording = JSON.parse(fs.readFileSync(at(id, METADATA), 'utf8'));
+          const building = JSON.parse(fs.readFileSync(at(id, BUILDING), 'utf8'));
+          return [{ recording: recording.stopped_ms === null ? withCounts(recording, at(id, READINGS)) : recording, building }];
+        } catch (error) {
+          warn(`${path.join(folder, id)}: this recording cannot be read: ${error}`);
+          return [];
+        }
+      });
+    },
+    /** @param {Recording} recording @param {BuildingFile} building */
+    async create(recording, building) {
+      await fs.promises.mkdir(path.join(folder, recording.id), { recursive: true, mode: 0o700 });
+      await fs.promises.writeFile(at(recording.id, BUILDING), JSON.stringify(building), { mode: 0o600 });
+      await fs.promises.writeFile(at(recording.id, READINGS), '', { mode: 0o600 });
+      await this.save(recording);
+    },
+    /** @param {Recording} recording */
+    save: (recording) => replaceFile(at(recording.id, METADATA), `${JSON.stringify(recording)}\n`, 0o600),
+    /** @param {string} id @param {string} rows */
+    append: (id, rows) => fs.promises.appendFile(at(id, READINGS), rows, { mode: 0o600 }),
+    /** @param {string} id */
+    readings: (id) => fs.promises.readFile(at(id, READINGS), 'utf8'),
+    /** @param {string} id */
+    remove: (id) => fs.promises.rm(path.join(folder, id), { recursive: true, force: true }),
+  };
+}
+
+/**
+ * Counts the written rows of a recording that was running when the flows ended, and cuts off half a row at the end.
+ * @param {Recording} recording @param {string} file
+ * @returns {Recording}
+ */
+function withCounts(recording, file) {
+  const text = fs.readFileSync(file, 'utf8');
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+  if (whole.length < text.length) fs.truncateSync(file, whole.length);
+  const all = whole.split('\n').length - 1;
+  const ofPhones = whole.split(',phone,').length - 1;
+  return { ...recording, bytes: whole.length, gateway_readings: all - ofPhones, phone_readings: ofPhones };
+}
+
+module.exports = { createRecordings, RecordingConflict, LIMITS, attachRecordings };

@@ -108,7 +108,7 @@ const readingsText = (kept, mode) => HEADER + rowsOf(kept, mode)
 /**
  * The walk of a recording, as the input of a calibration.
  * @param {Recording} recording that is over @param {BuildingFile} building its own @param {string} kept its readings
- * @returns {import('../calibration').Walk}
+ * @returns {import('../calibration/calibrate').Walk}
  */
 function walkOf(recording, building, kept) {
   const mode = modeOf(recording, building);

@@ -2,7 +2,7 @@
 'use strict';
 
 /**
- * What a node shows below itself in the editor: rates and states, at most once a second and only when the text is another one.
+ * The badge of a node in the editor: rates and states, at most once a second and only when the text is another one.
  * @typedef {{fill: 'green'|'yellow'|'red'|'grey', shape: 'dot'|'ring', text: string}} Badge
  */
 

@@ -1,69 +1,90 @@
 // @ts-check
 'use strict';
 
-const { createDevices } = require('./devices');
-const { createInflux, StoreUnavailable } = require('./influx');
-const { createPeople } = require('./people');
-const { createReadings } = require('./readings');
-const { createStays } = require('./stays');
-const { createStoreGuard, StoreBusy } = require('./store-guard');
-const { createMeasured } = require('./telemetry');
+const path = require('node:path');
+const { createStateFile } = require('../shared/state-file');
+const { StoreUnavailable, createInflux, time } = require('./influx');
+const { createLocations, createStays } = require('./people');
+const { createDevices, createMeasured, createReadings } = require('./readings');
+const { createReplicas } = require('./replicas');
+const { StoreBusy, createStoreGuard } = require('./store-guard');
+
+/**
+ * Opens the one or two databases that are configured. With one, nothing of `replicas` is there.
+ * @typedef {ReturnType<typeof openStores>} Stores
+ * @param {Pick<import('../config').Config, 'influxUrl'|'influxToken'|'secondStore'|'userDir'>} config
+ * @param {{clock: () => number, warn: (text: string) => void, log: (text: string) => void}} deps
+ */
+function openStores({ influxUrl, influxToken, secondStore, userDir }, { clock, warn, log }) {
+  const first = openOne(influxUrl, influxToken);
+  if (!secondStore) return { ...first, each: [first], replicas: null, close: first.influx.close };
+  const second = openOne(secondStore.influxUrl, secondStore.influxToken);
+  const replicas = createReplicas([memberOf(first), memberOf(second)],
+    { clock, log, stateFile: createStateFile(path.join(userDir, 'stores.json'), warn) });
+  return {
+    guard: replicas,
+    store: {
+      ...createStore(replicas), newestHeartbeat: replicas.newestHeartbeat,
+      /** Of both, since what is wrong in one of them only is to be corrected as well. @type {typeof first.store.stays} */
+      stays: (...question) => unionOfStores(replicas, [first, second].map(({ store }) => () => store.stays(...question))),
+      /** Of both, since the other may be read from next. @type {typeof first.store.staffIds} */
+      staffIds: () => unionIfBothUp(replicas, [first, second].map(({ store }) => store.staffIds)),
+    },
+    each: [first, second],
+    replicas,
+    close() {
+      first.influx.close();
+      second.influx.close();
+    },
+  };
+}
+
+/**
+ * Answers of the databases that are up, or of that which is read from.
+ * @template T
+ * @param {Pick<import('./replicas').Replicas, 'current'|'stateOf'>} replicas @param {(() => Promise<T[]>)[]} questions
+ * @returns {Promise<T[]>} what both have in the same form comes once
+ */
+async function unionOfStores({ current, stateOf }, questions) {
+  const asked = questions.filter((_, index) => index === current() || stateOf(index).status === 'up');
+  const answers = await Promise.all(asked.map((ask) => ask()));
+  return [...new Map(answers.flat().map((one) => [JSON.stringify(one), one])).values()];
+}
+
+/**
+ * Answers of both databases, where none of them is away or lacks anything.
+ * @type {typeof unionOfStores}
+ * @throws {StoreUnavailable}
+ */
+async function unionIfBothUp(replicas, questions) {
+  const index = [0, 1].find((one) => replicas.stateOf(one).status !== 'up');
+  if (index !== undefined) throw new StoreUnavailable(`store ${index + 1}: ${replicas.stateOf(index).reason}`);
+  return unionOfStores(replicas, questions);
+}
+
+/** @param {string} url @param {string} token */
+function openOne(url, token) {
+  const influx = createInflux({ url, token });
+  const guard = createStoreGuard(influx);
+  return { influx, guard, store: createStore(guard), query: guard.query, metrics: influx.metrics };
+}
+
+/** @param {ReturnType<typeof openOne>} one @returns {import('./replicas').Member} */
+const memberOf = ({ guard, store }) => ({ guard, newestHeartbeat: store.newestHeartbeat });
+
+/** Work in the background has time. */
+const BACKGROUND_TIMEOUT_MS = 20_000;
 
 /**
  * Every question that the flows ask the database: everything bound, windows of `/api/v1` half-open and with at most `count` rows.
- * @typedef {import('../locator').Location} Location
- * @typedef {Omit<Location, keyof import('../locator').Sureness|'corrected'>} Sighting where somebody was, without how sure that is
- * @typedef {import('../locator').Stay} Stay
- */
-
-const FIELDS = '"level", "room", "beacon", "rssi"';
-const STAY_FIELDS = '"level", "room", "enter_ms", "leave_ms", "duration_s"';
-
-/** What works in the background has time. */
-const BACKGROUND_TIMEOUT_MS = 20_000;
-/** Ten thousand people take it a second or two. */
-const EVERYBODY_MS = 8000;
-/** More records than this of one answer may keep its caller, and so the database, busy for a while. */
-const LONG_RECORDS = 20_000;
-
-/**
- * @typedef {import('../history').LocationList & {staffId: string}} StaffLocations
- * @typedef {{phones: string[], gateways: boolean}} Only readings of these phones; of all gateways or of none
  * @typedef {ReturnType<typeof createStore>} Store
  * @typedef {Pick<import('./store-guard').StoreGuard, 'query'|'pieces'>} Influx
+ * @typedef {import('./people').Sighting} Sighting
+ * @typedef {import('./people').StaffLocations} StaffLocations
+ * @typedef {import('./readings').Only} Only
  * @param {Influx & Pick<import('./store-guard').StoreGuard, 'probe'>} influx
  */
 function createStore(influx) {
-  /**
-   * Where people were, one after the other by falling `staff_id`, each newest first, piece by piece.
-   * @param {string[]|null} staffIds null: everybody
-   * @param {number} fromMs inclusive
-   * @param {number} toMs inclusive
-   * @param {number} records so many there may be
-   * @returns {AsyncGenerator<StaffLocations, void, void>}
-   */
-  async function* locations(staffIds, fromMs, toMs, records) {
-    const who = staffIds?.map((_, i) => `"staff_id" = $staff${i}`).join(' OR ');
-    const bound = Object.fromEntries(staffIds?.map((id, i) => [`staff${i}`, id]) ?? []);
-    const found = influx.pieces('locations',
-      `SELECT "level", "room" FROM "location" WHERE ${who ? `(${who}) AND ` : ''}time >= $from AND time <= $to GROUP BY "staff_id" ORDER BY time DESC`,
-      { ...bound, from: time(fromMs), to: time(toMs) }, { long: records > LONG_RECORDS });
-    for await (const piece of found) for (const { tags, rows } of piece) yield { staffId: tags.staff_id ?? '', ...toLocationList(rows) };
-  }
-
-  /**
-   * The latest location of everybody within a time.
-   * @param {number} fromMs inclusive
-   * @param {number} toMs exclusive
-   * @returns {Promise<Sighting[]>}
-   */
-  async function latest(fromMs, toMs) {
-    const series = await influx.query('locations',
-      `SELECT ${FIELDS} FROM "location" WHERE time >= $from AND time < $to GROUP BY "staff_id" ORDER BY time DESC LIMIT 1`,
-      { from: time(fromMs), to: time(toMs) }, EVERYBODY_MS);
-    return series.flatMap(({ tags, rows }) => rows.map((row) => toLocation(tags.staff_id ?? '', row)));
-  }
-
   /**
    * Time of the newest heartbeat of the flows that was stored beside locations, epoch ms: what was published before it is stored.
    * @param {number} fromMs
@@ -87,15 +108,8 @@ function createStore(influx) {
     return series[0]?.rows[0]?.[1] ?? null;
   }
 
-  /** Time of the newest location, epoch ms. @param {number} fromMs @returns {Promise<number|null>} */
-  async function newestLocation(fromMs) {
-    const series = await influx.query('locations', 'SELECT last("rssi") FROM "location" WHERE time >= $from',
-      { from: time(fromMs) }, BACKGROUND_TIMEOUT_MS);
-    return series[0]?.rows[0]?.[0] ?? null;
-  }
-
   /**
-   * What gateways said of themselves since a time, and what each had said last before it.
+   * States that gateways reported since a time, and the last of each before it.
    * @param {number} fromMs
    * @returns {Promise<{gateway: string, up: boolean, ts: number}[]>}
    */
@@ -108,65 +122,10 @@ function createStore(influx) {
       rows.map(([ts, state]) => ({ gateway: tags.gateway ?? '', up: state === 'online', ts })));
   }
 
-  /**
-   * Stays that began within a time; those taken back are not among them.
-   * @param {number} fromMs inclusive @param {number} toMs exclusive
-   * @param {string} [staffId] everybody's, if not given
-   * @returns {Promise<Stay[]>} ascending for each person
-   */
-  async function stays(fromMs, toMs, staffId) {
-    const series = await influx.query('locations',
-      `SELECT ${STAY_FIELDS} FROM "stay" WHERE time >= $from AND time < $to AND "duration_s" > 0` +
-      `${staffId === undefined ? '' : ' AND "staff_id" = $staff'} GROUP BY "staff_id"`,
-      { from: time(fromMs), to: time(toMs), ...(staffId === undefined ? {} : { staff: staffId }) }, BACKGROUND_TIMEOUT_MS);
-    return series.flatMap(({ tags, rows }) => rows.map((row) => toStay(tags.staff_id ?? '', row)));
-  }
-
-  /** Somebody's newest stay that began within a time. @param {string} staffId @param {number} fromMs @param {number} toMs exclusive */
-  async function lastStay(staffId, fromMs, toMs) {
-    const [series] = await influx.query('locations',
-      `SELECT ${STAY_FIELDS} FROM "stay" WHERE "staff_id" = $staff AND time >= $from AND time < $to AND "duration_s" > 0 ` +
-      'ORDER BY time DESC LIMIT 1', { staff: staffId, from: time(fromMs), to: time(toMs) }, BACKGROUND_TIMEOUT_MS);
-    return series?.rows[0] ? toStay(staffId, series.rows[0]) : null;
-  }
-
-  /** Somebody's first location within a time. @param {string} staffId @param {number} fromMs @param {number} toMs exclusive */
-  async function firstLocation(staffId, fromMs, toMs) {
-    const [series] = await influx.query('locations',
-      `SELECT ${FIELDS} FROM "location" WHERE "staff_id" = $staff AND time >= $from AND time < $to ORDER BY time ASC LIMIT 1`,
-      { staff: staffId, from: time(fromMs), to: time(toMs) }, BACKGROUND_TIMEOUT_MS);
-    return series?.rows[0] ? toLocation(staffId, series.rows[0]) : null;
-  }
-
   return {
-    locations, latest, newestLocation, newestHeartbeat, settledMs, gatewayStates,
-    stays, lastStay, firstLocation,
-    ...createReadings(influx), ...createPeople(influx), ...createStays(influx), ...createDevices(influx), ...createMeasured(influx),
+    newestHeartbeat, settledMs, gatewayStates,
+    ...createLocations(influx), ...createStays(influx), ...createReadings(influx), ...createDevices(influx), ...createMeasured(influx),
   };
 }
 
-/** A bound time is text: as a number it would be nanoseconds, which are no safe integer. @param {number} ms */
-const time = (ms) => new Date(ms).toISOString();
-
-/** @param {any[][]} rows @returns {import('../history').LocationList} */
-function toLocationList(rows) {
-  /** @type {import('../history').LocationList} */
-  const list = { ms: [], places: [] };
-  let place = { level: '', room: '' };
-  for (const [ms, level, room] of rows) {
-    if (room !== place.room || level !== place.level) place = { level, room };
-    list.ms.push(ms);
-    list.places.push(place);
-  }
-  return list;
-}
-
-/** @param {string} staffId @param {any[]} row @returns {Sighting} */
-const toLocation = (staffId, [ts, level, room, beacon, rssi]) => ({ ts, staff_id: staffId, level, room, beacon, rssi });
-
-/** @param {string} staffId @param {any[]} row @returns {Stay} */
-const toStay = (staffId, [ts, level, room, enterMs, leaveMs, durationS]) => ({
-  ts, staff_id: staffId, level, room, enter_ms: enterMs, leave_ms: leaveMs, duration_s: durationS,
-});
-
-module.exports = { createStore, createStoreGuard, createInflux, StoreUnavailable, StoreBusy };
+module.exports = { openStores, unionOfStores, unionIfBothUp, createInflux, createStore, createStoreGuard, StoreUnavailable, StoreBusy };

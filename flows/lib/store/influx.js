@@ -97,7 +97,7 @@ function createInflux({ url, token, timeLimitMs = 800, connections = 16 }) {
     });
   }
 
-  /** What there is to be fetched without a token. @param {string} path @param {number} limitMs @returns {Promise<string>} */
+  /** Fetches what needs no token. @param {string} path @param {number} limitMs @returns {Promise<string>} */
   async function fetched(path, limitMs) {
     const signal = AbortSignal.timeout(limitMs);
     try {
@@ -148,4 +148,16 @@ async function* read(answer) {
   }
 }
 
-module.exports = { createInflux, StoreUnavailable };
+/** A bound time is text: as a number it would be nanoseconds, which are no safe integer. @param {number} ms */
+const time = (ms) => new Date(ms).toISOString();
+
+/** @param {number} fromMs @param {number} toMs exclusive */
+const between = (fromMs, toMs) => ({ from: time(fromMs), to: time(toMs) });
+
+/** The condition for what `between` binds. */
+const BETWEEN = 'time >= $from AND time < $to';
+
+/** InfluxQL takes no bound LIMIT. @param {number} count */
+const atMost = (count) => (Number.isSafeInteger(count) && count < Number.MAX_SAFE_INTEGER ? ` LIMIT ${count}` : '');
+
+module.exports = { createInflux, StoreUnavailable, time, between, BETWEEN, atMost };

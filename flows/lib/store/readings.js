@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { between, BETWEEN, time } = require('./influxql');
+const { BETWEEN, atMost, between, time } = require('./influx');
 
 /**
  * Questions about stored readings. A batch is one point of the measurement `batch`. Earlier versions stored each reading as a point
@@ -11,13 +11,13 @@ const { between, BETWEEN, time } = require('./influxql');
  * @typedef {{beacon: string, ts: number, kind: 'gateway'|'phone', receiver: string, rssi: number}} Heard
  */
 
-/** What works in the background has time. */
+/** Work in the background has time. */
 const BACKGROUND_TIMEOUT_MS = 20_000;
 /** Of unfolded rows; a batch has up to 500. */
 const PIECE_ROWS = 2000;
 const PIECE_BATCHES = 500;
 
-/** @param {import('.').Influx} influx */
+/** @param {import('./index').Influx} influx */
 function createReadings(influx) {
   /**
    * All readings of a time, in its order; the next piece is read when `take` is done with the one before.
@@ -47,7 +47,7 @@ function createReadings(influx) {
   }
 
   /**
-   * What was last heard of each beacon, to the minute.
+   * The last reading of each beacon, to the minute.
    * @param {number} fromMs
    * @returns {Promise<Heard[]>}
    */
@@ -137,4 +137,119 @@ function ofReceivers(only) {
 /** @param {Only|null} only */
 const receivers = (only) => Object.fromEntries(only?.phones.map((id, i) => [`phone${i}`, id]) ?? []);
 
-module.exports = { createReadings, readingsOf };
+/**
+ * @typedef {[ts: number, batteryMv: number|null, temperatureC: number|null, humidityPct: number|null]} Point ts: epoch ms
+ * @typedef {[ts: number, receiver: string, batteryMv: number|null, temperatureC: number|null, humidityPct: number|null]} RawPoint
+ */
+
+const FIELDS = ['battery_mv', 'temperature_c', 'humidity_pct'];
+const NAMED = FIELDS.map((name) => `"${name}"`).join(', ');
+/** A month of minutes is 44,640 rows. */
+const QUERY_TIMEOUT_MS = 3000;
+
+/** @param {import('./index').Influx} influx */
+function createMeasured(influx) {
+  /**
+   * Each minute, as the task of `influx/` has worked it out, piece by piece.
+   * @param {string} beacon @param {number} fromMs @param {number} toMs exclusive
+   * @returns {AsyncGenerator<Point[], void, void>} ascending
+   */
+  async function* minutes(beacon, fromMs, toMs) {
+    const found = influx.pieces('telemetry', `SELECT ${NAMED} FROM "telemetry" WHERE "beacon" = $beacon AND ${BETWEEN}`,
+      { beacon, ...between(fromMs, toMs) });
+    for await (const piece of found) for (const { rows } of piece) yield /** @type {any} */ (rows);
+  }
+
+  /**
+   * The minutes that the task has not come to yet, by its rule.
+   * @param {string} beacon @param {number} fromMs @param {number} toMs exclusive; both at the beginning of a minute
+   * @returns {Promise<Point[]>} ascending
+   */
+  async function freshMinutes(beacon, fromMs, toMs) {
+    const means = FIELDS.map((name) => `mean("${name}")`).join(', ');
+    const [series] = await influx.query('readings',
+      `SELECT ${means} FROM "measured" WHERE "beacon" = $beacon AND ${BETWEEN} GROUP BY time(1m) fill(none)`,
+      { beacon, ...between(fromMs, toMs) });
+    return /** @type {any} */ (series?.rows ?? []);
+  }
+
+  /**
+   * Every reading that measured something. Earlier versions stored it as a point of `reading`.
+   * @param {string} beacon @param {number} fromMs @param {number} toMs exclusive @param {number} count
+   * @returns {Promise<RawPoint[]>} ascending
+   */
+  async function rawPoints(beacon, fromMs, toMs, count) {
+    const found = await Promise.all(['measured', 'reading'].map((from) => influx.query('readings',
+      `SELECT "receiver", ${NAMED} FROM "${from}" WHERE "beacon" = $beacon AND ${BETWEEN} ORDER BY time ASC${atMost(count)}`,
+      { beacon, ...between(fromMs, toMs) }, QUERY_TIMEOUT_MS)));
+    const rows = /** @type {RawPoint[]} */ (found.flatMap(([series]) => series?.rows ?? []));
+    return rows.sort((a, b) => a[0] - b[0] || (a[1] < b[1] ? -1 : 1)).slice(0, count);
+  }
+
+  return { minutes, freshMinutes, rawPoints };
+}
+
+/**
+ * @typedef {{ts: number, type: string, subject: string, level?: string, room?: string, count?: number, limit?: number,
+ *   reason?: string, battery_mv?: number}} StoredEvent
+ */
+
+const EVENT_FIELDS = /** @type {const} */ (['level', 'room', 'count', 'limit', 'reason', 'battery_mv']);
+
+/** @param {import('./index').Influx} influx */
+function createDevices(influx) {
+  /**
+   * Figures that a gateway reported of itself.
+   * @param {string} gateway @param {number} fromMs @param {number} toMs exclusive @param {number} count
+   * @returns {Promise<({ts: number} & Record<string, number|string>)[]>} ascending; what was not reported is left out
+   */
+  async function figuresOf(gateway, fromMs, toMs, count) {
+    const [series] = await influx.query('health',
+      `SELECT * FROM "gateway_health" WHERE "gateway" = $gateway AND ${BETWEEN} ORDER BY time ASC${atMost(count)}`,
+      { gateway, ...between(fromMs, toMs) });
+    return (series?.rows ?? []).map((row) => {
+      const reported = series?.columns.map((name, i) => [name === 'time' ? 'ts' : name, row[i]]) ?? [];
+      return Object.fromEntries(reported.filter(([name, value]) => value !== null && name !== 'gateway'));
+    });
+  }
+
+  /**
+   * When a gateway came and went.
+   * @param {string} gateway @param {number} fromMs @param {number} toMs exclusive @param {number} count
+   * @returns {Promise<{ts: number, state: string, version: string|null}[]>} ascending
+   */
+  async function statusesOf(gateway, fromMs, toMs, count) {
+    const [series] = await influx.query('health',
+      `SELECT "state", "version" FROM "gateway_status" WHERE "gateway" = $gateway AND ${BETWEEN} ORDER BY time ASC${atMost(count)}`,
+      { gateway, ...between(fromMs, toMs) });
+    return (series?.rows ?? []).map(([ts, state, version]) => ({ ts, state, version }));
+  }
+
+  /**
+   * @param {{type?: string, subject?: string}} only
+   * @param {number} fromMs @param {number} toMs exclusive @param {number} count
+   * @returns {Promise<StoredEvent[]>} newest first
+   */
+  async function events(only, fromMs, toMs, count) {
+    const named = Object.entries(only).filter(([, value]) => value !== undefined);
+    const where = named.map(([name]) => `"${name}" = $${name} AND `).join('');
+    const [series] = await influx.query('locations',
+      `SELECT "type", "subject", ${fields()} FROM "event" WHERE ${where}${BETWEEN} ORDER BY time DESC${atMost(count)}`,
+      { ...Object.fromEntries(named), ...between(fromMs, toMs) }, QUERY_TIMEOUT_MS);
+    return (series?.rows ?? []).map(toEvent);
+  }
+
+  return { figuresOf, statusesOf, events };
+}
+
+const fields = () => EVENT_FIELDS.map((name) => `"${name}"`).join(', ');
+
+/** @param {any[]} row @returns {StoredEvent} without what it does not have */
+const toEvent = ([ts, type, subject, ...rest]) => ({
+  ts, type, subject, ...Object.fromEntries(EVENT_FIELDS.map((name, i) => [name, rest[i]]).filter(([, value]) => value !== null)),
+});
+
+/** An event that was published, as it comes back from the database. @param {any} event with its subject @returns {StoredEvent} */
+const asStored = (event) => toEvent([event.ts, event.type, event.subject, ...EVENT_FIELDS.map((name) => event[name] ?? null)]);
+
+module.exports = { createReadings, createMeasured, createDevices, asStored };

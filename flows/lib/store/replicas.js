@@ -1,9 +1,7 @@
 // @ts-check
 'use strict';
 
-const { StoreUnavailable } = require('./influx');
-const { createChoice } = require('./choice');
-const { heartbeatsByHour, countMissingHours, SETTLED_MS } = require('./replica-gaps');
+const { BETWEEN, StoreUnavailable, between } = require('./influx');
 
 /**
  * Two databases that are filled alike, read as one: each question goes to the one that `choice` names, and to the other at once
@@ -173,4 +171,103 @@ function createReplicas(members, { clock, stateFile, log }) {
   };
 }
 
-module.exports = { createReplicas };
+/**
+ * Which of two databases the flows read from: the one whose newest heartbeat is newer. Pure.
+ *
+ * The present one stays until it fails, or until its newest heartbeat is a whole one and a half behind the other's. None is
+ * preferred, so one that comes back is not read from at once: nothing flaps.
+ * @typedef {ReturnType<typeof createChoice>} Choice
+ * @typedef {{fault: string, heartbeatMs: number, lacking: number}} Known of a database. fault: why it does not answer, '': it does;
+ *   heartbeatMs: of the newest heartbeat in it, epoch ms; lacking: hours of the past that the other one has and it has not
+ */
+
+/** Heartbeats come every 5 s, and one is always on its way. */
+const MARGIN_MS = 7500;
+
+/** @param {number[]} [lacking] hours that each lacks, as known before a restart */
+function createChoice(lacking = [0, 0]) {
+  /** @type {[Known, Known]} */
+  const known = [{ fault: '', heartbeatMs: 0, lacking: lacking[0] ?? 0 }, { fault: '', heartbeatMs: 0, lacking: lacking[1] ?? 0 }];
+  let current = 0;
+  /** The first heartbeat that was seen: one that has none yet is not behind by all of history. */
+  let firstMs = 0;
+  let switches = 0;
+
+  /** One that lacks a part of the past gives half answers, unless the other lacks one too. @param {number} index */
+  const isWhole = (index) => of(index).lacking === 0 || of(1 - index).lacking > 0;
+  /** @param {number} index */
+  const isUsable = (index) => of(index).fault === '' && isWhole(index);
+  /** @param {number} index @returns {Known} */
+  const of = (index) => /** @type {Known} */ (known[index]);
+
+  /** @param {number} index */
+  const newestMs = (index) => Math.max(of(index).heartbeatMs, firstMs);
+
+  function decide() {
+    const other = 1 - current;
+    if (!isUsable(other)) return;
+    if (isUsable(current) && newestMs(other) - newestMs(current) <= MARGIN_MS) return;
+    current = other;
+    switches += 1;
+  }
+
+  return {
+    /** Index of the one to read from. */
+    current: () => current,
+    /** Index of the one to ask when the present one has failed; null: it cannot be read from either. */
+    fallback: () => (isUsable(1 - current) ? 1 - current : null),
+    /** It has answered with its newest heartbeat; null: it has none of late. @param {number} index @param {number|null} heartbeatMs */
+    answered(index, heartbeatMs) {
+      firstMs ||= heartbeatMs ?? 0;
+      of(index).fault = '';
+      of(index).heartbeatMs = Math.max(heartbeatMs ?? 0, of(index).heartbeatMs);
+      decide();
+    },
+    /** It has not answered. @param {number} index @param {string} reason */
+    failed(index, reason) {
+      of(index).fault = reason;
+      decide();
+    },
+    /** Their pasts were compared. @param {[number, number]} hours that each lacks */
+    compared(hours) {
+      hours.forEach((lacks, index) => { of(index).lacking = lacks; });
+      decide();
+    },
+    known: of,
+    switches: () => switches,
+  };
+}
+
+/**
+ * Finds gaps in the past of one of two databases, by the heartbeats in them. One that was away for too long, or has lost its disk, has
+ * fewer in an hour.
+ */
+
+const HOUR_MS = 3_600_000;
+/** Heartbeats are kept for 30 days, in shards of 7 that go at once: so far back both have all of them. */
+const LOOK_BACK_MS = 22 * 24 * HOUR_MS;
+/** Younger heartbeats may be on their way into one of them. */
+const SETTLED_MS = 60_000;
+/** A restart may lose one or two of an hour's 720. */
+const TOLERATED = 6;
+/** The bucket's points are few, but of 22 days. */
+const BACKGROUND_TIMEOUT_MS = 10_000;
+
+/** @typedef {Map<number, number>} Hours heartbeats by the beginning of their hour, epoch ms */
+
+/**
+ * @param {Pick<import('./influx').Influx, 'query'>} influx
+ * @param {number} toMs exclusive
+ * @returns {Promise<Hours>}
+ */
+async function heartbeatsByHour(influx, toMs) {
+  const fromMs = Math.floor((toMs - LOOK_BACK_MS) / HOUR_MS) * HOUR_MS;
+  const [series] = await influx.query('health', `SELECT count("uptime_s") FROM "flows_health" WHERE ${BETWEEN} GROUP BY time(1h) fill(none)`,
+    between(fromMs, toMs), BACKGROUND_TIMEOUT_MS);
+  return new Map((series?.rows ?? []).map(([hourMs, count]) => [hourMs, count]));
+}
+
+/** The number of hours in which `mine` has fewer heartbeats than `others`. @param {Hours} mine @param {Hours} others */
+const countMissingHours = (mine, others) => [...others].filter(([hourMs, count]) => count - (mine.get(hourMs) ?? 0) > TOLERATED).length;
+
+module.exports = { createReplicas, createChoice, MARGIN_MS, countMissingHours };

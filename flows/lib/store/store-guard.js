@@ -165,7 +165,7 @@ function createStoreGuard(influx, overrides = {}) {
     query,
     pieces,
     /**
-     * What the heartbeat asks, past those who wait: it finds out whether the database is back.
+     * Asks for the heartbeat, past those who wait, and so finds out whether the database is back.
      * @template T @param {(influx: Influx) => Promise<T>} work @returns {Promise<T>}
      */
     probe: (work) => breaker.execute(() => work(influx)).catch((error) => {

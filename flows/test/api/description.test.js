@@ -3,11 +3,11 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { Validator } = require('@seriousme/openapi-schema-validator');
-const { createRouter } = require('../../lib/http/router');
+const { createRouter } = require('../../lib/http');
 const { createApi } = require('../../lib/http/v1');
 const { createDescription } = require('../../lib/http/v1/description');
-const { HACS_ROUTES } = require('../../lib/http/v1/description/paths/hacs');
-const { createSessions } = require('../../lib/access/sessions');
+const { HACS_ROUTES } = require('../../lib/http/v1/description/hacs');
+const { createSessions } = require('../../lib/access');
 const { guards } = require('../support/guards');
 
 const description = createDescription('1.2.3');
@@ -64,7 +64,7 @@ test('the HACS tab is what is described: paths, methods, rights; no http in node
 });
 
 test('an operation that nothing answers ends the start', () => {
-  const paths = require('../../lib/http/v1/description/paths/staff');
+  const { staffPaths: paths } = require('../../lib/http/v1/description/people');
   const responses = { 200: { description: 'Shoes.' } };
   paths['/api/v1/staff/{staff_id}/shoes'] = { get: { operationId: 'listShoes', 'x-right': 'presence', responses } };
   try {

@@ -4,9 +4,8 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('../support/fast-check');
 const { createAsk } = require('../../lib/http/v1/ask');
-const { createCursors } = require('../../lib/http/v1/cursor');
+const { createCursors, readPage } = require('../../lib/http/v1/paging');
 const { parseMoment } = require('../../lib/shared/rfc3339');
-const { readPage } = require('../../lib/http/v1/pages');
 
 const item = fc.record({ ts: fc.integer({ min: 0, max: 12 }), id: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f') });
 const items = fc.uniqueArray(item, { selector: ({ ts, id }) => `${ts} ${id}`, maxLength: 40 });

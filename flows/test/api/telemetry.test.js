@@ -3,9 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('../support/fast-check');
-const { createTelemetry } = require('../../lib/devices/telemetry');
-const { createDays } = require('../../lib/devices/telemetry/days');
-const { Day, DAY_MS, MINUTE_MS, encode } = require('../../lib/devices/telemetry/day');
+const { DAY_MS, Day, MINUTE_MS, createDays, createTelemetry, encode } = require('../../lib/devices/telemetry');
 
 const START = 20_000 * DAY_MS;
 

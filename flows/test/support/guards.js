@@ -1,6 +1,6 @@
 'use strict';
 
-const { createKeyRing } = require('../../lib/access/keys/ring');
+const { createKeyRing } = require('../../lib/access/keys');
 const { createLimits } = require('../../lib/access/limits');
 
 /** What the guards need beside who is trusted: no keys but that of .env, and limits that nobody meets. */

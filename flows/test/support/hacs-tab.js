@@ -2,12 +2,9 @@
 
 const { EventEmitter, once } = require('node:events');
 const express = require('express');
-const { createAccess } = require('../../lib/access/guard');
-const { createHosts } = require('../../lib/access/hosts');
-const { createMiddleware } = require('../../lib/http/middleware');
-const { createFront } = require('../../lib/http/front');
+const { createAccess, createHosts } = require('../../lib/access');
+const { createFront, createMiddleware, createRouter } = require('../../lib/http');
 const { createHacs } = require('../../lib/http/hacs');
-const { createRouter } = require('../../lib/http/router');
 const flows = require('../../flows.json');
 
 const HTTP_IN = '@node-red/nodes/core/network/21-httpin.js';

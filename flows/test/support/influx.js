@@ -3,7 +3,7 @@
 const { once } = require('node:events');
 const http = require('node:http');
 const { encode } = require('@msgpack/msgpack');
-const { createInflux } = require('../../lib/store/influx');
+const { createInflux } = require('../../lib/store');
 
 /** A database that answers by `answer(request, response, form)`. */
 async function playInflux(t, answer, options = {}) {

@@ -137,6 +137,11 @@ def _check(_: list[str]) -> int:
     return checks.check()
 
 
+def _yardsticks(_: list[str]) -> int:
+    _install([])
+    return checks.yardsticks()
+
+
 def _test(rest: list[str]) -> int:
     _install([])
     return checks.test(rest)
@@ -226,6 +231,7 @@ COMMANDS: dict[str, Command] = {
         _simulator, "simulate SDAs, a recorded walk or HACS against the running stack", own_arguments=True
     ),
     "check": Command(_check, "linters, type checkers, validation of the configuration"),
+    "yardsticks": Command(_yardsticks, "what there is of everything that this repository wants less of"),
     "page-figures": Command(
         _page_figures, "how soon a marker moves in a browser, and the page's memory", own_arguments=True
     ),

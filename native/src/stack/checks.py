@@ -202,6 +202,11 @@ def _engines() -> tuple[list[str], str]:
     return found.stdout.split(), found.stderr.strip() if found.returncode else ""
 
 
+def yardsticks() -> int:
+    """Print files and lines by room, arrows between rooms and the like."""
+    return subprocess.run([node_folder() / "node", ROOT / "flows/bin/rooms.js"], check=False).returncode
+
+
 def page_figures(arguments: list[str]) -> int:
     """Measure the dashboard's page in a browser under load, with `arguments`."""
     return _run_package("page_figures", arguments)

@@ -379,7 +379,7 @@ def _dashboard() -> Part:
 
     def sources() -> str:
         names = ["building/ids.js", "building/geometry.js", "building/import/decode.js", "building/import/layout.js"]
-        shared = [flows / "lib" / name for name in [*names, "devices/battery.js"]]
+        shared = [flows / "lib" / name for name in [*names, "devices/battery.js", "shared/probable.js"]]
         return digest([flows / "package-lock.json", flows / "dashboard" / "vite.config.js", *shared,
                        *(path for path in (flows / "dashboard" / "src").rglob("*") if path.is_file())])  # fmt: skip
 

@@ -7,7 +7,7 @@
  * @param {Member[]} members
  * @returns {import('./core').Figure[]}
  */
-function siteFigures(members) {
+function memberFigures(members) {
   /** @param {(member: Member) => number|null} read @returns {Record<string, number>} by name of the site */
   const each = (read) => Object.fromEntries(members.flatMap((member) => {
     const value = read(member);
@@ -31,4 +31,4 @@ function siteFigures(members) {
   ];
 }
 
-module.exports = { siteFigures };
+module.exports = { memberFigures };

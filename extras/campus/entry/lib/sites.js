@@ -3,7 +3,7 @@
 
 const { circuitBreaker, CircuitState, ConsecutiveBreaker, handleWhen } = require('cockatiel');
 const { ApiError, createIntervalHistogram, unavailable } = require('./core');
-const { siteFigures } = require('./figures');
+const { memberFigures } = require('./figures');
 const { follow } = require('./follow');
 const { createKnowledge } = require('./knowledge');
 const { createSite, SiteUnavailable } = require('./site');
@@ -177,7 +177,7 @@ function createSites(configs, { timeoutMs, idleTimeoutMs, warn, info, clock = Da
     /** In the order of campus.toml. */
     names: members.map(({ site }) => site.name),
     roll: () => { for (const { latency } of members) latency.roll(); },
-    figures: siteFigures(members),
+    figures: memberFigures(members),
     close() {
       ended.abort();
       for (const { site } of members) site.close();

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { makeKey } = require('../../../../flows/lib/access/keys/ring');
+const { makeKey } = require('../../../../flows/lib/access/keys');
 const { until } = require('../../../../flows/test/support/stack');
 const { AWAY, entry, site } = require('./support/campus');
 

@@ -4,8 +4,9 @@
 const { createBuilding, indexBuilding } = require('..');
 const { inOneGo } = require('../../shared/pieces');
 const { nameFault } = require('../awkward');
-const { readMac } = require('./mac');
-const { findRoom, middle } = require('./place');
+const { borderDistance, covers } = require('../geometry');
+const { readBeacon } = require('../ids');
+const { createNameIndex } = require('./names');
 const { decode, readRows } = require('./rows');
 
 /**
@@ -62,7 +63,9 @@ function* importRows({ rows, faults: unread }, building, { makesRooms = false } 
   /** @type {string[]} */
   const unchanged = [];
 
-  const placeOf = memoize((/** @type {import('./rows').Row} */ { level, location }) => findRoom(file.levels, level, location), ({ level, location }) => `${level}\n${location}`);
+  const findRoom = createRoomFinder(file.levels);
+  const placeOf = memoize((/** @type {import('./rows').Row} */ { level, location }) => findRoom(level, location),
+    ({ level, location }) => `${level}\n${location}`);
   const middleOf = memoize((/** @type {import('..').Room} */ { polygon }) => middle(polygon), ({ id }) => id);
 
   for (const row of rows) {
@@ -141,4 +144,113 @@ function registrationOf(beacon, building) {
   return owner === undefined ? null : { room: null, reason: `${beacon} is the tag of staff member ${owner}` };
 }
 
-module.exports = { importBeacons, importWork, importRows };
+/**
+ * Finds levels and rooms by the names that people write. Case and spaces do not count; an ambiguous name is refused.
+ * @typedef {import('..').Level} Level
+ * @typedef {import('..').Room} Room
+ */
+
+/** Number of names in a message. */
+const LISTED_MAX = 12;
+/** Steps of the search grid for the middle of a room; finer than a beacon is placed by eye. */
+const STEPS = 24;
+
+/**
+ * Finds rooms of levels by names as they are written.
+ * @param {Level[]} levels
+ */
+function createRoomFinder(levels) {
+  const byLevel = createNameIndex(levels, (one) => one);
+  /** @type {Map<Level, ReturnType<typeof createNameIndex<Room>>>} */
+  const rooms = new Map();
+
+  /** @param {Level} level @param {string} location */
+  function roomsOf(level, location) {
+    const index = rooms.get(level) ?? createNameIndex(level.rooms, (room) => room);
+    rooms.set(level, index);
+    return index.find(location);
+  }
+
+  /**
+   * @param {string} level as written
+   * @param {string} location as written
+   * @returns {{level: Level, room: Room}|{kind: string, reason: string}}
+   */
+  return function findRoom(level, location) {
+    const lacking = [...(level === '' ? ['level'] : []), ...(location === '' ? ['location'] : [])];
+    if (lacking.length > 0) return { kind: `${lacking[0]}_missing`, reason: `the ${lacking.join(' and the ')} ${lacking.length > 1 ? 'are' : 'is'} missing` };
+    const [found, ...others] = byLevel.find(level);
+    if (!found) return { kind: 'level_unknown', reason: `there is no level "${level}"; there is ${list(levels.map((one) => one.id))}` };
+    if (others.length > 0) return { kind: 'level_unknown', reason: `"${level}" may be ${list([found, ...others].map((one) => one.id))}` };
+    const [room, ...more] = roomsOf(found, location);
+    if (room && more.length === 0) return { level: found, room };
+    if (room) return { kind: 'location_unknown', reason: `"${location}" may be ${list([room, ...more].map((one) => one.id))}` };
+    const elsewhere = levels.filter((one) => roomsOf(one, location).length > 0).map((one) => one.id);
+    const hint = elsewhere.length > 0 ? `it is on ${list(elsewhere)}` : `there is ${list(found.rooms.map((one) => one.name))}`;
+    return { kind: 'location_unknown', reason: `there is no room "${location}" on level ${found.id}; ${hint}` };
+  };
+}
+
+/** @param {string[]} names */
+const list = (names) => names.slice(0, LISTED_MAX).join(', ') + (names.length > LISTED_MAX ? ` and ${names.length - LISTED_MAX} more` : '');
+
+/**
+ * A point well inside a room: the grid point farthest from the walls.
+ * @param {[number, number][]} polygon
+ * @returns {[number, number]} metres, rounded to the decimetre where that is inside
+ */
+function middle(polygon) {
+  const [xs, ys] = [polygon.map(([x]) => x), polygon.map(([, y]) => y)];
+  const [west, south] = [Math.min(...xs), Math.min(...ys)];
+  const [width, height] = [Math.max(...xs) - west, Math.max(...ys) - south];
+  /** @type {{point: [number, number], distance: number}} */
+  let best = { point: /** @type {[number, number]} */ (polygon[0]), distance: -1 };
+  for (let i = 1; i < STEPS; i += 1) {
+    for (let j = 1; j < STEPS; j += 1) {
+      /** @type {[number, number]} */
+      const point = [west + (width * i) / STEPS, south + (height * j) / STEPS];
+      const distance = covers(polygon, point, 0) ? borderDistance(polygon, point) : -1;
+      if (distance > best.distance) best = { point, distance };
+    }
+  }
+  /** @type {[number, number]} */
+  const round = [Math.round(best.point[0] * 10) / 10, Math.round(best.point[1] * 10) / 10];
+  return covers(polygon, round, 0) ? round : best.point;
+}
+
+const MAC_DIGITS = 12;
+/** A text that was meant as one of the longer forms. */
+const LONG = /^[0-9A-F-]{32,}$/;
+const PLACEHOLDER = /^(?:0{12}|F{12})$/;
+/** As spreadsheets write a MAC that looks like a number. */
+const CALCULATED = /^\d[.,]?\d*E\+\d+$/;
+const LETTERS_MAX = 5;
+
+/**
+ * Parses a beacon id that an installer wrote. Nothing is completed or corrected.
+ * @param {string} text
+ * @returns {{beacon: string}|{kind: string, reason: string}}
+ */
+function readMac(text) {
+  if (text === '') return { kind: 'mac_missing', reason: 'the MAC is missing' };
+  const read = readBeacon(text);
+  if ('beacon' in read) return read;
+  const upper = text.trim().toUpperCase();
+  if (LONG.test(upper) || !/[0-9A-Z]/.test(upper)) return { kind: 'mac_form', reason: `the beacon id ${read.reason}` };
+  const digits = upper.replace(/[:-]/g, '');
+  if (PLACEHOLDER.test(digits)) return { kind: 'mac_form', reason: `the MAC ${read.reason}` };
+  if (CALCULATED.test(upper)) return { kind: 'mac_digit', reason: 'a spreadsheet has made a number of the MAC: format its column as text, and write it again' };
+  const strange = [...new Set(digits.match(/[^0-9A-F]/gu) ?? [])];
+  const reasons = [
+    ...(strange.length > 0 ? [`${lettersOf(strange)} in the MAC is no hex digit`] : []),
+    ...(digits.length === MAC_DIGITS ? [] : [`the MAC has ${digits.length} digits, not ${MAC_DIGITS}`]),
+  ];
+  const kind = strange.length > 0 ? 'mac_digit' : digits.length === MAC_DIGITS ? 'mac_separators' : 'mac_length';
+  return { kind, reason: reasons.join(', ') || 'the separators in the MAC stand at odd places' };
+}
+
+/** @param {string[]} letters */
+const lettersOf = (letters) => letters.slice(0, LETTERS_MAX).map((letter) => `"${letter}"`).join(' and ')
+  + (letters.length > LETTERS_MAX ? ' and others' : '');
+
+module.exports = { importBeacons, importRows, middle, readMac };

@@ -1,15 +1,11 @@
 // @ts-check
 'use strict';
 
-const { isDemo } = require('../demo');
-const { indexBuilding } = require('..');
+const { digestOf, indexBuilding, isDemo } = require('..');
 const { nameFault } = require('../awkward');
-const { importRows } = require('./beacons');
-const { readMac } = require('./mac');
+const { importRows, readMac } = require('./beacons');
 const { createNameIndex, fold, foldMore, idFrom, uniqueId } = require('./names');
 const { decode, readRows } = require('./rows');
-const { inOrder, storeyOf } = require('./storeys');
-const { isTiled, spreadDevices, withTiles } = require('./tiles');
 
 /**
  * Makes a building from an installer's list: its levels and rooms, with the beacons in them. Names stay as written; rooms are tiles
@@ -46,7 +42,7 @@ const emptyBuilding = (name, staff = []) => ({ building: name, levels: [], beaco
  * @returns {{anew: boolean, base: BuildingFile}}
  */
 function baseOf(before, { how, name }) {
-  const demo = isDemo(before);
+  const demo = isDemo(digestOf(before));
   const anew = how === 'new' || (how === '' && demo);
   return { anew, base: anew ? emptyBuilding(name || 'My building', demo ? [] : before.staff) : { ...before, building: name || before.building } };
 }
@@ -170,4 +166,150 @@ function notesOn(levels) {
   return notes;
 }
 
-module.exports = { fromListWork, fromRows, baseOf, emptyBuilding };
+/**
+ * A plan for a level of which only the names of rooms are known: rooms as tiles of equal size, row by row. Nothing is measured.
+ * Pure.
+ * @typedef {import('..').Room} Room
+ */
+
+/** Size of a tile, metres: an ordinary office, in all of which its own device is received best. */
+const [WIDE_M, DEEP_M] = [8, 6];
+/** Width of the plan by its depth, since screens are wide. */
+const STRETCH = 1.5;
+/** Row of the devices in a tile, from its southern edge; the name is drawn in the northern part. */
+const DEVICE_ROW = 1 / 3;
+
+/** @param {number} rooms */
+const columnsOf = (rooms) => Math.max(1, Math.ceil(Math.sqrt((rooms * STRETCH * DEEP_M) / WIDE_M)));
+
+/**
+ * @param {number} rooms number of rooms
+ * @returns {{width_m: number, height_m: number, polygons: [number, number][][]}} in reading order, the first at the top left
+ */
+function tiles(rooms) {
+  const columns = columnsOf(rooms);
+  const rows = Math.max(1, Math.ceil(rooms / columns));
+  const polygons = Array.from({ length: rooms }, (_, i) => {
+    const [x, y] = [(i % columns) * WIDE_M, (rows - 1 - Math.floor(i / columns)) * DEEP_M];
+    return /** @type {[number, number][]} */ ([[x, y], [x + WIDE_M, y], [x + WIDE_M, y + DEEP_M], [x, y + DEEP_M]]);
+  });
+  return { width_m: columns * WIDE_M, height_m: rows * DEEP_M, polygons };
+}
+
+/**
+ * Gives a level rooms as tiles.
+ * @template {Omit<Level, 'width_m'|'height_m'>} T
+ * @param {T} level @param {Pick<Room, 'id'|'name'>[]} rooms
+ * @returns {T & Level}
+ */
+function withTiles(level, rooms) {
+  const { polygons, ...size } = tiles(rooms.length);
+  const drawn = rooms.map((room, i) => ({ ...room, polygon: /** @type {Room['polygon']} */ (polygons[i]) }));
+  return { ...level, ...size, schematic: true, rooms: drawn };
+}
+
+/** Whether all rooms of a level are still tiles. @param {Level} level */
+const isTiled = ({ schematic = false, plan, rooms }) => schematic && plan === undefined
+  && JSON.stringify(rooms.map(({ polygon }) => polygon)) === JSON.stringify(tiles(rooms.length).polygons);
+
+/**
+ * Places the devices of some levels side by side in their tiles, each marked `approximate`.
+ * @param {BuildingFile} file @param {Set<string>} levels ids of tiled levels
+ * @returns {BuildingFile}
+ */
+function spreadDevices(file, levels) {
+  const rooms = new Map(file.levels.filter(({ id }) => levels.has(id)).flatMap((level) => level.rooms.map((room) => [room.id, room])));
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  for (const { room } of [...file.beacons, ...file.gateways]) counts.set(room, (counts.get(room) ?? 0) + 1);
+  /** @type {Map<string, number>} */
+  const placed = new Map();
+  /** @template {{room: string, x_m: number, y_m: number}} D @param {D} device @returns {D} */
+  const place = (device) => {
+    const room = rooms.get(device.room);
+    if (!room) return device;
+    const number = (placed.get(room.id) ?? 0) + 1;
+    placed.set(room.id, number);
+    const [[x, y] = [0, 0]] = room.polygon;
+    const share = number / ((counts.get(room.id) ?? 0) + 1);
+    return { ...device, x_m: round(x + share * WIDE_M), y_m: y + DEEP_M * DEVICE_ROW, approximate: true };
+  };
+  return { ...file, beacons: file.beacons.map(place), gateways: file.gateways.map(place) };
+}
+
+/** Rounds to the centimetre. @param {number} metres */
+const round = (metres) => Math.round(metres * 100) / 100;
+
+/**
+ * Storey numbers from names of levels: B2, B1, G or 0, M, 1, 2, …, roof. Pure.
+ */
+
+/** Numbers of storeys without one: lower ground, mezzanine, roof. */
+const [LOWER_GROUND, MEZZANINE, ROOF] = [-0.5, 0.5, 1000];
+
+/** The first match counts. @type {[RegExp, (found: RegExpExecArray) => number][]} */
+const FORMS = [
+  [/^(?:b|basement|sub-?basement|cellar)[ ._-]*(\d{1,3})?\b/, ([, number]) => -Number(number ?? 1)],
+  [/^(?:lg|lower ground)\b/, () => LOWER_GROUND],
+  [/^(?:ug|upper ground)\b/, () => MEZZANINE],
+  [/^(?:g|gf|ground)(?:[ ._-]*(?:floor|level))?\b/, () => 0],
+  [/^(?:m|mezz|mezzanine)\b/, () => MEZZANINE],
+  [/^(?:r|rf|roof|rooftop)\b/, () => ROOF],
+  [/^(?:(?:l|lvl|level|f|fl|floor|storey|story)[ ._-]*)?(-?\d{1,3})(?:st|nd|rd|th|f)?\b/, ([, number]) => Number(number)],
+];
+
+/**
+ * @param {string} name as people write it: "B1", "Ground floor", "3rd floor", "L3"
+ * @returns {number|null} 0: ground; negative: below it; null: not known
+ */
+function storeyOf(name) {
+  const text = name.normalize('NFKC').replace(/\s+/g, ' ').trim().toLowerCase();
+  for (const [form, number] of FORMS) {
+    const found = form.exec(text);
+    if (found) return number(found);
+  }
+  return null;
+}
+
+/**
+ * Sorts levels, the lowest first. Levels of unknown storey come last, in their present order.
+ * @template {{name: string}} T
+ * @param {T[]} levels
+ * @returns {T[]}
+ */
+const inOrder = (levels) => levels.map((level, i) => ({ level, i, storey: storeyOf(level.name) ?? Infinity }))
+  .sort((a, b) => (a.storey === b.storey ? a.i - b.i : a.storey - b.storey)).map(({ level }) => level);
+
+/** Preview of an import as text for a terminal. Pure. */
+
+/** Number of names of rooms in a line that are there already. */
+const LISTED_MAX = 8;
+
+/** @param {number} count @param {string} one */
+const counted = (count, one) => `${count} ${one}${count === 1 ? '' : 's'}`;
+
+/**
+ * @param {FromList} made
+ * @param {{list: string, anew: boolean, before: string}} about before: name of the building in use
+ * @returns {string}
+ */
+function previewText({ file, levels, added, unchanged, faults, notes }, { list, anew, before }) {
+  const rooms = levels.reduce((sum, level) => sum + level.rooms.length, 0);
+  const lines = levels.map(({ id, name, schematic, rooms: its }) => {
+    const beacons = its.reduce((sum, room) => sum + room.beacons, 0);
+    const listed = its.filter(({ fresh }, i) => fresh || i < LISTED_MAX); // what is made is shown, all of it
+    const names = listed.map((room) => room.name).join(', ') + (its.length > listed.length ? ` and ${its.length - listed.length} more` : '');
+    return `  ${name}${id === name ? '' : ` (${id})`}: ${counted(its.length, 'room')}, ${counted(beacons, 'beacon')}${schematic ? '' : ', drawn'}\n      ${names}`;
+  });
+  return [
+    `${file.building}, ${anew ? `a new building in place of "${before}"` : `with what ${list} adds`}:`,
+    ...lines,
+    `${counted(levels.length, 'level')}, ${counted(rooms, 'room')}; ${counted(added.length, 'beacon')} new, ${unchanged.length} there already. `
+      + 'Rooms of a list are drawn as tiles: their places are not measured.',
+    ...(notes.length > 0 ? ['', 'Look at these, they are imported unchanged:', ...notes.map((note) => `  ${note}`)] : []),
+    ...(faults.length > 0 ? ['', `${counted(faults.length, 'row')} refused:`,
+      ...faults.map(({ line, text, reason }) => `  ${list}:${line}: ${reason}\n      ${text}`)] : []),
+  ].join('\n');
+}
+
+module.exports = { fromListWork, fromRows, baseOf, emptyBuilding, storeyOf, inOrder, previewText };

@@ -3,20 +3,41 @@
 
 const express = require('express');
 const { auditWritten, callerOf, lookUpOf, openToAll } = require('../../access');
-const { BODY_BYTES, allowMethods, bodyOf, errorHandler, notFound, queryOf } = require('../handlers');
-const { createAnswers } = require('./answers');
+const { errorHandler } = require('../../shared/api-error');
+const { BODY_BYTES, allowMethods, bodyOf, createBodyCheck, createCheck, notFound, queryOf, together } = require('../checks');
+const { sendJson } = require('../encode');
+const { addDocs } = require('../pages');
+const { createDeviceAnswers } = require('./answers/devices');
+const { createPeopleAnswers } = require('./answers/people');
+const { createSystemAnswers } = require('./answers/system');
 const { createAsk, several } = require('./ask');
-const { createBodyCheck, createCheck, together } = require('../checks');
-const { createCursors } = require('./cursor');
 const { createDescription, operationsOf } = require('./description');
-const elsewhere = require('./description/paths/building');
-const { addDocs } = require('./docs');
-const { sendJson } = require('./send');
+const { buildingPaths: elsewhere } = require('./description/places');
+const { createCursors } = require('./paging');
 
 /**
  * Everything below `/api`, made from its description: each operation there has an answer here, or the start fails.
- * @typedef {import('./answers').Context & import('../rebuild').Context & {
- *   apiKey: string, version?: string, log: (message: string) => void}} Context
+ * @typedef {object} Context what the answers need
+ * @property {import('../../site').Site} site
+ * @property {import('../../store').Store} store
+ * @property {ReturnType<typeof import('../../devices/telemetry').createTelemetry>} telemetry
+ * @property {import('../../rebuild').Rebuild} rebuild
+ * @property {import('../../history/known-seed').KnownSeed} knownSeed
+ * @property {import('../../access/keys').Keys} keys
+ * @property {Pick<import('../../access/audit').Audit, 'folder'|'settle'|'adminAction'|'lookedUp'>} audit
+ * @property {import('../../recordings').Recordings} recordings
+ * @property {import('../../alerts').Alerts} alerts
+ * @property {import('../../building/editor').Editor} editor
+ * @property {{put: (bytes: Buffer) => Promise<string>}} pictures of the building's plans
+ * @property {() => Promise<void>} reload
+ * @property {() => number} clock
+ * @property {import('../../coverage').RefuseIncomplete} [refuseIncomplete]
+ * @property {import('../../coverage').RefuseIncomplete} [refuseIncompleteStays]
+ * @property {import('../../coverage').Coverage['completeUntil']} [completeUntil]
+ * @property {string} apiKey
+ * @property {string} [version]
+ * @property {(message: string) => void} log
+ * @typedef {(ask: import('./ask').Ask) => object|Promise<object>} Answer takes checked parameters and gives the body as it is described
  */
 
 const PREFIX = '/api/v1';
@@ -30,7 +51,8 @@ function createApi(context, requireRight) {
   const { version = '0' } = context;
   const description = createDescription(version);
   const described = JSON.stringify(description);
-  const answers = createAnswers(context);
+  /** @type {Record<string, Answer>} by operationId */
+  const answers = { ...createPeopleAnswers(context), ...createDeviceAnswers(context), ...createSystemAnswers(context) };
   const cursors = createCursors(context.apiKey);
 
   addDocs(router);

@@ -5,7 +5,7 @@ const fs = require('node:fs');
 const http = require('node:http');
 const os = require('node:os');
 const path = require('node:path');
-const { makeKey, writeKeys } = require('../../../../../flows/lib/access/keys/ring');
+const { makeKey, writeKeys } = require('../../../../../flows/lib/access/keys');
 const { createCampus } = require('../../lib');
 
 // A campus entry in front of sites that answer what a test says.

@@ -1,19 +1,23 @@
 // @ts-check
 'use strict';
 
-const { offsetsInUse } = require('../../../devices/learned/offsets-in-use');
+const { randomUUID } = require('node:crypto');
+const { faultsOf } = require('../../../building');
 const { beaconIn } = require('../../../building/ids');
-const { encode } = require('../../../devices/telemetry/day');
+const { CalibrationConflict, calibrated, createCalibrationRunner, isAsWalked } = require('../../../calibration');
+const { offsetsInUse } = require('../../../devices/learned');
+const { encode } = require('../../../devices/telemetry');
 const { compareIds } = require('../../../history/views/stays');
-const { badRequest } = require('../../errors');
-const { pageById } = require('../ask');
-const { readPage } = require('../pages');
-const { Encoded } = require('../send');
-const { possible } = require('../window');
-const { KEPT_DAYS, fromStore, notFound, span } = require('./shared');
+const { RecordingConflict } = require('../../../recordings');
+const { ApiError, badRequest } = require('../../../shared/api-error');
+const { refused, writeOver } = require('../../building');
+const { Encoded } = require('../../encode');
+const { KEPT_DAYS, fromStore, notFound, pageById, possible, span } = require('../ask');
+const { readPage } = require('../paging');
 
 /**
- * Of beacons and gateways.
+ * Of beacons and gateways, of recordings of walks and their calibration.
+ * @typedef {import('..').Context} Context
  * @typedef {import('../ask').Ask} Ask
  */
 
@@ -24,9 +28,14 @@ const VALUES = ['battery_mv', 'temperature_c', 'humidity_pct'];
 const NOTHING = { heard_ms: 0, receiver: '', rssi: 0, measured_ms: null, battery_mv: null, temperature_c: null, humidity_pct: null };
 const SILENCE = { state: 'unknown', since: null, version: null, health: null, reading_ms: null, readings_per_s: 0 };
 
-/** @param {import('.').Context} context */
-function createDeviceAnswers({ site, store, telemetry, clock }) {
-  /** What is learned of devices, and what of it is in use. */
+/** @param {Context} context @returns {Record<string, import('..').Answer>} */
+const createDeviceAnswers = (context) => ({
+  ...beaconAnswers(context), ...recordingAnswers(context), ...calibrationAnswers(context),
+});
+
+/** @param {Context} context */
+function beaconAnswers({ site, store, telemetry, clock }) {
+  /** Reads what is learned of devices, and what of it is in use. */
   const learned = () => ({ biasOf: site.learning.bias, offsetOf: offsetsInUse(site, clock()) });
 
   /** @param {string} id of a registered one */
@@ -64,7 +73,7 @@ function createDeviceAnswers({ site, store, telemetry, clock }) {
     const head = { beacon, every, ...span(window), columns: ['ts', ...(every === 'raw' ? ['receiver'] : []), ...VALUES] };
     if (every === 'raw') {
       const part = possible(window, nowMs, READINGS_KEPT_DAYS);
-      /** @type {import('../pages').Read<import('../../../store/telemetry').RawPoint>} */
+      /** @type {import('../paging').Read<import('../../../store/readings').RawPoint>} */
       const read = (from, to, count) => fromStore(store.rawPoints(beacon, from, to, count));
       const { items, last } = await readPage(read, part, after, limit, { ts: ([ts]) => ts, id: ([, receiver]) => receiver });
       return bodyOf(head, [Buffer.from(items.map((point) => `,${encode(point)}`).join(''))], next(last));
@@ -100,7 +109,7 @@ function createDeviceAnswers({ site, store, telemetry, clock }) {
   }
 
   /**
-   * What a gateway said, page by page.
+   * Messages of a gateway, page by page.
    * @param {Ask} ask @param {string} name
    * @param {(gateway: string, fromMs: number, toMs: number, count: number) => Promise<{ts: number}[]>} read
    */
@@ -128,5 +137,138 @@ function bodyOf(head, texts, next) {
   const before = `${JSON.stringify(head).slice(0, -1)},"points":[`;
   return Buffer.concat([Buffer.from(before), points.subarray(1), Buffer.from(`],"next":${JSON.stringify(next)}}`)]);
 }
+
+/**
+ * `/api/v1/recordings`: what receivers send about one person while somebody taps the rooms, for admins. That somebody is recorded,
+ * and who reads it afterwards, is in the audit log.
+ * @typedef {import('../../../recordings').Recordings} Recordings
+ * @typedef {import('../../../recordings/recording').Recording} Recording
+ */
+
+const ROUTE = '/api/v1/recordings/{recording}';
+
+/** Of the files, where none was given. @param {number} nowMs */
+const nameOf = (nowMs) => `walk-${new Date(nowMs).toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')}`;
+
+/** @param {Context} context @returns {Record<string, import('..').Answer>} */
+function recordingAnswers(context) {
+  const { audit, clock } = context;
+
+  /** @param {Recording} recording */
+  function summary({ taps, ...recording }) {
+    return { ...recording, taps_count: taps.length, expires_ms: context.recordings.expiresMs({ taps, ...recording }) };
+  }
+  /** @param {Recording} recording */
+  const answerOf = (recording) => ({ ...summary(recording), taps: recording.taps });
+  /** @param {Record<string, string>} params @returns {Recording} */
+  function known({ recording = '' }) {
+    const found = context.recordings.get(recording);
+    if (!found) throw new ApiError(404, `there is no recording ${recording}`);
+    return found;
+  }
+  /** @param {import('../../../access/guard').Caller} caller @param {string} kind @param {Recording} recording */
+  const adminAction = (caller, kind, { name, id: its, staff_id: staff }) => audit.adminAction(kind, caller, `${name} (${its}): staff ${staff}`);
+  /** @param {import('../../../access/guard').Caller} caller @param {string} route @param {Recording} recording */
+  const lookedUp = (caller, route, { staff_id: staff, started_ms: fromMs, stopped_ms: toMs }) =>
+    audit.lookedUp(caller, route, staff, fromMs, toMs ?? clock());
+
+  return {
+    listRecordings: () => ({ recordings: context.recordings.list().map(summary) }),
+    async startRecording({ body = {}, caller, nowMs }) {
+      const staffId = String(body.staff_id);
+      const building = context.site.building();
+      const isKnown = building.staff.has(staffId) || context.site.presences().some(({ staff_id: one }) => one === staffId);
+      if (!isKnown) throw new ApiError(404, `there is no staff member ${staffId} in the building file, and none is heard`);
+      const wanted = { staffId, name: body.name || nameOf(nowMs), by: caller.name };
+      const recording = await orConflict(() => context.recordings.start(wanted, building.file));
+      await adminAction(caller, 'recording_started', recording);
+      return answerOf(recording);
+    },
+    /** Of one that runs it is the present, which is not written down. */
+    async getRecording({ params, caller }) {
+      const recording = known(params);
+      if (recording.stopped_ms !== null) await lookedUp(caller, ROUTE, recording);
+      return answerOf(recording);
+    },
+    async addTap({ params, body = {} }) {
+      const recording = known(params);
+      const room = body.room || null; // in none
+      if (room !== null && !context.recordings.hasRoom(recording, room)) throw new ApiError(404, `the recording has no room ${room}`);
+      const { tap = randomUUID(), age_ms: ageMs } = body;
+      await orConflict(() => context.recordings.addTap(recording, { tap, room, ageMs }));
+      return answerOf(recording);
+    },
+    async removeTap({ params }) {
+      const recording = known(params);
+      await context.recordings.removeTap(recording, params.tap);
+      return answerOf(recording);
+    },
+    async stopRecording({ params, caller }) {
+      const recording = known(params);
+      if (recording.stopped_ms === null) {
+        await context.recordings.stop(recording);
+        await adminAction(caller, 'recording_stopped', recording);
+      }
+      return answerOf(recording);
+    },
+    async getRecordingFiles({ params, caller }) {
+      const recording = known(params);
+      const files = await orConflict(() => context.recordings.files(recording));
+      await lookedUp(caller, `${ROUTE}/files`, recording);
+      return { name: recording.name, files };
+    },
+    async deleteRecording({ params, caller }) {
+      const recording = known(params);
+      await context.recordings.erase(recording);
+      await adminAction(caller, 'recording_deleted', recording);
+      return summary(recording);
+    },
+  };
+}
+
+/**
+ * `/api/v1/recordings/{recording}/calibration`: what a walk with known rooms teaches about the devices, and taking it over into the
+ * building file, as a version like any other change. For admins; reading it is in the audit log, for it shows where somebody was.
+ */
+
+const CALIBRATION_ROUTE = '/api/v1/recordings/{recording}/calibration';
+
+/** @param {Context} context @returns {Record<string, import('..').Answer>} */
+function calibrationAnswers(context) {
+  const { audit, clock, editor } = context;
+  const runner = createCalibrationRunner();
+
+  /** @param {Record<string, string>} params */
+  async function walked({ recording: id = '' }) {
+    const recording = context.recordings.get(id);
+    if (!recording) throw new ApiError(404, `there is no recording ${id}`);
+    const building = context.recordings.buildingFor(recording);
+    const taps = recording.taps.map(({ tap, ts, room }) => `${tap} ${ts} ${room}`).join(); // these may be mended afterwards
+    const calibration = await runner.of(`${id} ${taps}`, () => context.recordings.walk(recording));
+    return { recording, building, calibration };
+  }
+
+  return {
+    getCalibration: ({ params, caller }) => orConflict(async () => {
+      const { recording, building, calibration } = await walked(params);
+      await audit.lookedUp(caller, CALIBRATION_ROUTE, recording.staff_id, recording.started_ms, recording.stopped_ms ?? clock());
+      return { ...calibration, is_as_walked: isAsWalked((await editor.current()).file, building) };
+    }),
+    applyCalibration: ({ params, caller }) => orConflict(async () => {
+      const { building, calibration } = await walked(params);
+      const { file, digest, faults } = await editor.current();
+      if (faults.length > 0) throw new CalibrationConflict('the building file has faults: mend it first');
+      const next = calibrated(file, building, calibration);
+      const found = await faultsOf(next);
+      if (found.length > 0) throw refused(found);
+      return (await writeOver(context, next, digest, { by: caller.name, how: 'calibration', of: null })).body;
+    }),
+  };
+}
+
+/** @template T @param {() => Promise<T>} work @returns {Promise<T>} */
+const orConflict = (work) => work().catch((error) => {
+  throw error instanceof RecordingConflict || error instanceof CalibrationConflict ? new ApiError(409, error.message) : error;
+});
 
 module.exports = { createDeviceAnswers };

@@ -1,8 +1,12 @@
 // @ts-check
 'use strict';
 
-const { parameters } = require('./parameters');
-const { responses } = require('./responses');
+const { alertPaths, alertSchemas, systemPaths, systemSchemas } = require('./system');
+const { buildingPaths, buildingSchemas, placePaths, placeSchemas } = require('./places');
+const { devicePaths, deviceSchemas, recordingPaths, recordingSchemas } = require('./devices');
+const { hacsPaths } = require('./hacs');
+const { peopleSchemas, staffPaths } = require('./people');
+const { parameters, responses } = require('./parts');
 
 /**
  * The one description of all that is answered over HTTP, as OpenAPI 3.1. It is served, rendered, and drives routing and the
@@ -29,15 +33,13 @@ const createDescription = (version) => ({
   security: [{}, { bearer: [] }, { header: [] }],
   tags: TAGS.map((name) => ({ name })),
   paths: withSecurity({
-    ...require('./paths/staff'), ...require('./paths/places'), ...require('./paths/devices'), ...require('./paths/hacs').paths,
-    ...require('./paths/building'), ...require('./paths/alerts'), ...require('./paths/recordings'), ...require('./paths/system'),
+    ...staffPaths, ...placePaths, ...devicePaths, ...hacsPaths, ...buildingPaths, ...alertPaths, ...recordingPaths, ...systemPaths,
   }),
   components: {
     parameters,
     responses,
     schemas: {
-      ...require('./schemas/people'), ...require('./schemas/places'), ...require('./schemas/devices'), ...require('./schemas/building'),
-      ...require('./schemas/alerts'), ...require('./schemas/recordings'), ...require('./schemas/system'),
+      ...peopleSchemas, ...placeSchemas, ...deviceSchemas, ...buildingSchemas, ...alertSchemas, ...recordingSchemas, ...systemSchemas,
     },
     securitySchemes: {
       bearer: { type: 'http', scheme: 'bearer' },
