@@ -2,6 +2,7 @@
 'use strict';
 
 const { buildingOfNode } = require('./building');
+const { Clocks, openClocks } = require('./clocks');
 const { createSubscriber } = require('./broker/subscriber');
 const { createBeacons } = require('./devices/beacons');
 const { createGateways } = require('./devices/gateways');
@@ -30,8 +31,10 @@ const { createPublishedPresences } = require('./intake/published-presences');
  * @param {number} startedMs
  * @param {() => number} [clock] of what waits in the queue
  * @param {import('./intake/published-presences').PublishedPresences} [publishedPresences] what was published of people
+ * @param {Clocks} [clocks] of receivers: batches pass there first
  */
-function createSite(building, startedMs, clock = Date.now, publishedPresences = createPublishedPresences()) {
+function createSite(building, startedMs, clock = Date.now, publishedPresences = createPublishedPresences(), clocks = new Clocks()) {
+  clocks.begin(startedMs);
   const knownPeople = createKnownPeople();
   const history = createHistory(startedMs, {}, knownPeople.note);
   const recentStays = createRecentStays(knownPeople.note);
@@ -40,17 +43,14 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
   const subscriber = createSubscriber();
   const counters = { messages: 0, readings: 0, unregistered: 0, refused: 0, locations: 0, late: 0, late_known: 0, stays: 0, events: 0,
     located_later: 0 };
-  const beacons = createBeacons();
-  const gateways = createGateways();
-  const takeovers = createTakeovers();
+  const [beacons, gateways, takeovers] = [createBeacons(), createGateways(), createTakeovers()];
   const results = createResults(outbox, recentEvents, knownPeople.note, publishedPresences.note);
   /** @type {(sentMs: number, nowMs: number) => void} */
   let onProbe = () => {};
-  const validation = createValidation(counters, (sentMs, nowMs) => onProbe(sentMs, nowMs));
-  const simulated = createSimulated();
+  const validation = createValidation(counters, (...probe) => { clocks.probed(...probe); onProbe(...probe); });
+  const [simulated, crowding] = [createSimulated(), createCrowding()];
   /** When a phone or gateway, and no simulator, sent something. @type {number|null} */
   let receivedMs = null;
-  const crowding = createCrowding();
   /** Of what was learned, ascending; grows. @type {import('./locator').LearnedVersion[]} */
   const learnedVersions = [];
   const learning = new Learning();
@@ -95,7 +95,7 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
 
   /** @param {import('./intake/readings').Batch[]} batches that were checked @param {number} nowMs */
   function locate(batches, nowMs) {
-    for (const batch of batches) locateOne(batch, nowMs);
+    for (const batch of clocks.correct(batches, nowMs)) locateOne(batch, nowMs);
     results.deliver(nowMs);
   }
 
@@ -108,6 +108,7 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
 
   /** Hand over what was found; several times a second. @param {number} nowMs */
   function flush(nowMs) {
+    for (const batch of clocks.due(nowMs)) locateOne(batch, nowMs);
     live.flush(nowMs);
     results.deliver(nowMs);
   }
@@ -140,7 +141,7 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
     check: validation.validate,
     locate,
     /** Batches that were checked, on their way to be located; under overload each receiver's newest first. */
-    queue,
+    queue: clocks.before(queue, clock),
     /** @param {typeof onFault} listener gets the errors of batches in the queue; there is one */
     onFault: (listener) => { onFault = listener; },
     flush,
@@ -173,7 +174,7 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
     buildingFaults: () => buildingFaults,
     startedMs, learnedVersions, learning,
     counters: () => ({ ...counters }),
-    beacons, gateways, takeovers, simulated,
+    beacons, clocks, gateways, takeovers, simulated,
     /** When a real receiver sent something last; null: none has since the start. */
     receivedMs: () => receivedMs,
     refusals: validation.refusals,
@@ -209,4 +210,4 @@ function standAlone(node, definition) {
   node.on('close', () => timers.forEach(clearInterval));
 }
 
-module.exports = { createSite, createPublishedPresences, standAlone };
+module.exports = { createSite, createPublishedPresences, openClocks, standAlone };

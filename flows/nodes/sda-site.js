@@ -11,7 +11,7 @@ const { createFigures } = require('../lib/health/figures');
 const { createParts, createSecondStore, createSpool } = require('../lib/health/other-figures');
 const { keepLearned } = require('../lib/devices/learned');
 const { inboxFigure } = require('../lib/intake/inbox');
-const { createSite, createPublishedPresences, standAlone } = require('../lib/site');
+const { createSite, createPublishedPresences, openClocks, standAlone } = require('../lib/site');
 const { openStores } = require('../lib/store');
 
 const [FLUSH_MS, TICK_MS, SAVE_MS] = [250, 1000, 60_000]; // locations wait for a flush: fewer, larger messages
@@ -22,10 +22,11 @@ module.exports = function register(RED) {
     if (!RED.settings.sda) return standAlone(this, definition);
     const { config, building, httpsListener } = RED.settings.sda;
     const [warn, log] = [(text) => this.warn(text), (text) => this.log(text)];
-    this.site = createSite(building, Date.now(), Date.now, createPublishedPresences({ file: path.join(config.userDir, 'published-presences.json'), warn }));
+    const published = createPublishedPresences({ file: path.join(config.userDir, 'published-presences.json'), warn });
+    this.site = createSite(building, Date.now(), Date.now, published, openClocks(config.userDir, warn));
     const learned = keepLearned({ folder: config.userDir, site: this.site, clock: Date.now, warn, log });
     const { store, guard: storeGuard, each: [first, opened], replicas, close } = openStores(config, { clock: Date.now, warn, log });
-    [this.store, this.replicas, this.figures] = [store, replicas, createFigures()];
+    [this.store, this.replicas, this.figures, this.inboxes] = [store, replicas, createFigures(), new Set()];
     this.figures.add(siteFigures(this.site, Date.now), this.site.liveLag.roll);
     this.parts = createParts({ ...first, connected: this.site.connected, clock: Date.now });
     this.spool = createSpool({ url: config.spoolUrl, clock: Date.now });
@@ -33,7 +34,6 @@ module.exports = function register(RED) {
     this.certificate = createCertificate({ host: config.mqttsHost, port: config.mqttsPort, httpsListener, clock: Date.now });
     this.losses = createLossLedger({ file: path.join(config.userDir, 'losses.json'), startedMs: this.site.startedMs,
       brokerStartedMs: this.parts.brokerStartedMs, warn });
-    this.inboxes = new Set();
     for (const some of [[inboxFigure(this.inboxes)], storeFigures({ storeGuard, history: this.site.history }), this.parts.figures,
       this.spool.figures, this.second?.figures ?? [], this.certificate.figures, lossFigures(this.losses, Date.now)]) this.figures.add(some);
     this.knownTime = createKnownTime(config.registryDir, warn);

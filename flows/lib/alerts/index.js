@@ -46,7 +46,8 @@ function createAlerts({ site, parts, certificates = () => [], file, clock, warn 
     if (!connected) watchedMs = nowMs;
     const { ingest = UP, live = UP, clock: ownClock = UP, losses = UP } = parts(nowMs);
     list.evaluate({
-      building: site.building(), gateways: site.gateways, beacons: site.beacons, refusals: site.refusals, takeovers: site.takeovers,
+      building: site.building(), gateways: site.gateways, beacons: site.beacons, refusals: site.refusals,
+      takeovers: site.takeovers, clocks: site.clocks,
       presences: site.presences(), published: site.publishedPresences.recent(nowMs), isGone: site.publishedPresences.isGone,
       connected, watchedMs, ingest, live, clock: ownClock, losses, certificates: certificates(),
     }, nowMs);

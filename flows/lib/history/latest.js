@@ -17,6 +17,8 @@ const { LATEST_MS } = require('./index');
 const KEPT_MS = 5000;
 const SETTLED_KEPT_MS = 60_000;
 /** So long a caller waits for the first answer; who comes later finds it. */
+/** Locations are newer by no more, unless our clock was set back. */
+const AHEAD_MS = 5000;
 const timeoutPolicy = timeout(800, TimeoutStrategy.Aggressive);
 
 /**
@@ -53,12 +55,14 @@ function createLatest({ site, store, clock, settledMs = (nowMs) => nowMs }) {
 
   /** @returns {Promise<Sighting[]>} in no order */
   return async function latest() {
-    const fromMs = clock() - LATEST_MS;
-    const found = new Map(site.history.latestSince(fromMs).map((location) => [location.staff_id, /** @type {Sighting} */ (location)]));
+    const nowMs = clock();
+    const fromMs = nowMs - LATEST_MS;
+    const known = site.history.latestSince(fromMs, nowMs + AHEAD_MS);
+    const found = new Map(known.map((location) => [location.staff_id, /** @type {Sighting} */ (location)]));
     if (fromMs >= site.history.latestCompleteFrom()) return [...found.values()];
     for (const location of (await lookBefore(fromMs)).locations) {
-      const known = found.get(location.staff_id);
-      if (location.ts >= fromMs && !(known && known.ts >= location.ts)) found.set(location.staff_id, location);
+      const newer = found.get(location.staff_id);
+      if (location.ts >= fromMs && !(newer && newer.ts >= location.ts)) found.set(location.staff_id, location);
     }
     return [...found.values()];
   };

@@ -39,7 +39,7 @@ function createLiveTracking({ building, startedMs, learnedVersions, onSample, hi
   const locator = createLocator(building, {}, undefined, learnedVersions);
   locator.onSample(onSample);
   let found = emptyOutcome();
-  let remembered = 0;
+  let [remembered, flushedMs] = [0, -Infinity];
   /** Beginnings of the seconds that were located for the first time, epoch ms. @type {number[]} */
   const fresh = [];
   const recentBatches = createRecentBatches();
@@ -118,6 +118,8 @@ function createLiveTracking({ building, startedMs, learnedVersions, onSample, hi
    * @param {number} nowMs @param {(staffId: string) => boolean} [isElsewhere] of whom somebody else publishes that
    */
   function flush(nowMs, isElsewhere = () => false) {
+    if (nowMs < flushedMs) locator.forgetAfter(nowMs);
+    flushedMs = nowMs;
     locator.tick(nowMs, found);
     remember(nowMs);
     found.stays = found.stays.filter(({ staff_id: id }) => !isElsewhere(id));

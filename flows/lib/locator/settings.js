@@ -35,7 +35,6 @@ const CONSTANTS = Object.freeze({
   tickMs: 500, // readings of several gateways are taken together in steps of this event time
   holdMs: 150, // so long a step waits for slower gateways: network and broker take 10 to 100 ms
   reorderMs: 1000, // … or until this much newer readings came (in a replay faster than time)
-  aheadMs: 5000, // a clock further ahead than this is not believed; the arrival counts
   lateMs: 5000, // gateway clocks differ by 2 s, so readings 4 s apart may belong together; older ones are late
   lookaheadS: 8, // the room of a second is final once so many more are known
   arriveMs: 1750, // whoever appears is shown after this: each gateway has said by then what it heard …

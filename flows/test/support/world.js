@@ -2,6 +2,7 @@
 
 const { createBuilding } = require('../../lib/building');
 const { createCheckpoints } = require('../../lib/checkpoints');
+const { Clocks } = require('../../lib/clocks');
 const { createCoverage } = require('../../lib/coverage');
 const { createBrokerDrops } = require('../../lib/coverage/broker-drops');
 const { PROBE_TOPIC, probeMessage } = require('../../lib/intake/probe');
@@ -73,14 +74,19 @@ class World {
     Object.assign(this, { sent, now: startMs, delivered: 0, away: () => false, locations: new Map(), stays: new Map(), events: new Map(),
       retained: new Map(), settled: 0, probes: [], offsets: [],
       breakOff: 0, readMsAMinute: 0, ingestIsUp: () => true, kept: null, checkpoints: new Map(), queue: [], states: [], versions: [],
-      begun: false, bound: Infinity, dropped: 0, stalled: () => false });
+      offsetsOfClocks: null, begun: false, bound: Infinity, dropped: 0, stalled: () => false });
     this.keep(file);
   }
 
   /** A Node-RED that begins now. `session`: whether the broker kept for it what was sent while it was away. */
   start({ session = true } = {}) {
     if (!session) this.queue = [];
-    const site = createSite(createBuilding(this.versions.at(-1).file), this.now);
+    const clocks = new Clocks({ read: () => this.offsetsOfClocks, write: async (value) => {
+      this.offsetsOfClocks = JSON.parse(JSON.stringify(value));
+      this.begun = true;
+      return true;
+    } });
+    const site = createSite(createBuilding(this.versions.at(-1).file), this.now, () => this.now, undefined, clocks);
     site.learnedVersions.push(...this.offsets);
     this.log = [];
     const log = (text) => this.log.push(text);
