@@ -6,6 +6,7 @@ const { KEY_FILE, createClients, createHosts, createKeyReader, createSessions, c
 const { createAlerts } = require('./alerts');
 const { openBuilding } = require('./building/in-use');
 const { startBuilding } = require('./building/reload');
+const { openClocks } = require('./clocks');
 const { createHub } = require('./dashboard/hub');
 const { createTopics } = require('./dashboard/topics');
 const { createGatewayConfigPublisher } = require('./devices/gateway-config');
@@ -79,7 +80,8 @@ class App {
     this.#logger = logger;
     this.clock = clock;
 
-    this.site = new Site(front.building, clock(), { clock, presences: { file: inFolder('published-presences.json'), warn } });
+    this.site = new Site(front.building, clock(), { clock, clocks: openClocks(config.userDir, warn),
+      presences: { file: inFolder('published-presences.json'), warn } });
     const { site } = this;
     this.#learned = keepLearned({ folder: config.userDir, site, clock, warn, log });
     this.#stores = openStores(config, { clock, warn, log });

@@ -91,6 +91,8 @@ export interface Locator {
    * later shows that it is not out. Not given: it stays out until another call.
    */
   setGateway(id: string, up: boolean, ms?: number): void;
+  /** Forget who was heard later than now: our clock was set back, and what comes would be late until it is there again. */
+  forgetAfter(nowMs: number): void;
   /** From when on it is open where somebody is, epoch ms: locations since then may be sent again. Infinity: it is not. */
   doubtedSince(staffId: string): number;
   /** Everybody heard within the last quarter of an hour. */

@@ -3,6 +3,7 @@
 
 const { Broker } = require('./broker');
 const { buildingOfNode } = require('./building');
+const { Clocks } = require('./clocks');
 const { createBeacons } = require('./devices/beacons');
 const { createGateways } = require('./devices/gateways');
 const { Learning } = require('./devices/learning');
@@ -30,9 +31,10 @@ class Site {
    * @param {object} [options]
    * @param {() => number} [options.clock] of what waits in the queue
    * @param {boolean} [options.leavesOut] whether batches may be left out under overload, since they are located from a database later
+   * @param {Clocks} [options.clocks] of receivers: batches pass there first
    * @param {{file?: string|null, warn?: (text: string) => void}} [options.presences] file: who is retained at the broker, over restarts
    */
-  constructor(building, startedMs, { clock = Date.now, leavesOut = true, presences = {} } = {}) {
+  constructor(building, startedMs, { clock = Date.now, leavesOut = true, clocks = new Clocks(), presences = {} } = {}) {
     this.startedMs = startedMs;
     this.bus = new EventBus();
     const knownPeople = createKnownPeople();
@@ -48,10 +50,12 @@ class Site {
       learnedVersions: [] };
     this.bus.on('sample', this.devices.learning.note);
     this.broker = new Broker(this.bus);
+    this.clocks = clocks;
+    clocks.begin(startedMs);
     const noteAll = (/** @type {{staff_id: string}[]} */ some) => { for (const { staff_id: id } of some) knownPeople.note(id); };
     this.bus.on('locations', noteAll).on('stays', noteAll); // a user's flow may add some
     this.live = new Live({ bus: this.bus, building, startedMs, devices: this.devices, memory: this.memory, broker: this.broker,
-      leavesOut, presences, clock });
+      clocks, leavesOut, presences, clock });
     /** What is wrong with the building file as it is now, if it is not the one in use. @type {string[]} */
     this.buildingFaults = [];
     this.bus.on('buildingRefused', (faults) => { this.buildingFaults = faults; });

@@ -38,7 +38,7 @@ module.exports = function register(RED) {
     const report = (error) => this.error(error);
     bus.on('error', report);
     this.on('close', () => {
-      live.queue.drain();
+      live.drain();
       bus.off('error', report);
       detach(); // what is found until there is another one goes to the outbox directly
       bus.emit('nodeClosed');

@@ -311,6 +311,20 @@ test('a sender of refused messages has an alert until five minutes without one',
   assert.deepEqual(at(5 * MIN), ['(messages_refused:7)', '(messages_refused:unknown)']);
 });
 
+test('stamps out of bounds are refused, counted, and an alert that says what the clock does', async () => {
+  const { site, alerts } = open(path.join(root, 'stamps.json'));
+  const stamps = { ahead: T + 6 * MIN, microseconds: T * 1000, epoch: 0, seconds: T / 1000, year1970: 86_400_000 };
+  for (const [id, ts] of Object.entries(stamps)) {
+    receive(site, `sda/v1/phone/${id}/readings`, Buffer.from(JSON.stringify({ ts, readings: [{ beacon: BEACONS.a, rssi: -50 }] })), T);
+  }
+  await alerts.evaluate(T);
+  assert.deepEqual(site.live.refusals.byReason(), { ts_ahead: 2, ts_too_old: 3 });
+  assert.deepEqual(alerts.list().map(({ id, todo }) => [id, /clock/.test(todo)]).sort(),
+    Object.keys(stamps).map((id) => [`messages_refused:${id}`, true]).sort());
+  assert.deepEqual(site.live.presences(), []);
+  assert.deepEqual(site.clocks.wrong(T), [], 'what is refused says nothing about now');
+});
+
 test('a receiver that measures no RSSI has an alert; one with unknown ones among others has none', () => {
   const { facts, at, list } = house();
   const unknown = (receiver, ms) => facts.refusals.add({ kind: 'phone', receiver, reason: 'rssi_unknown', detail: 'rssi 0', count: 1 }, T + ms);
@@ -331,8 +345,8 @@ test('a receiver that measures no RSSI has an alert; one with unknown ones among
 
 test('every kind has a text that names what to do', () => {
   assert.deepEqual(KINDS.map(({ kind }) => kind).sort(),
-    ['account_shared', 'battery_low', 'beacon_silent', 'certificate_ending', 'clock_behind', 'gateway_down', 'ingest_behind', 'messages_lost',
-      'messages_refused', 'overloaded', 'room_crowded', 'sda_lost']);
+    ['account_shared', 'battery_low', 'beacon_silent', 'certificate_ending', 'clock_behind', 'clock_wrong', 'gateway_down', 'ingest_behind',
+      'messages_lost', 'messages_refused', 'overloaded', 'room_crowded', 'sda_lost']);
 });
 
 test('refusals are counted by reason, and bounded by receiver', () => {

@@ -21,6 +21,15 @@ test('a clock is in step, off, or not set', () => {
   assert.equal(clockOf(gateway('a', { clock_offset_ms: null, clock_synchronised: null })), null);
 });
 
+test('what arrives counts more than what a gateway says of its clock', () => {
+  const wrong = (aheadS, corrected = true) => gateway('a', { clock_synchronised: 1, clock_wrong: { ahead_ms: aheadS * 1000, since: 5, corrected } });
+  assert.deepEqual(clockOf(wrong(90.4)), { text: '90 s ahead', bad: true, hint: 'corrected' });
+  assert.deepEqual(clockOf(wrong(-150)), { text: '150 s behind', bad: true, hint: 'corrected' });
+  assert.deepEqual(clockOf(wrong(-8 * 3600, false)), { text: '8 h behind', bad: true, hint: 'too far to be corrected' });
+  const rows = gatewayRows(building, [gateway('a'), { ...wrong(90), id: 'b' }]);
+  assert.deepEqual(sorted(rows, GATEWAY_COLUMNS, '-clock').map(({ id }) => id), ['b', 'a']);
+});
+
 test('beacons have a room, tags a person; those without a reading come last', () => {
   const rows = beaconRows(building, [
     { beacon: 'B1', kind: 'fixed', level: 'L1', room: 'hall', staff_id: null, heard: null, measured: null },

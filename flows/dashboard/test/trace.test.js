@@ -52,4 +52,6 @@ test('people without a tag carry a phone', () => {
   const staff = [{ staff_id: '1', name: null, tags: [], level_db: null, level_sd_db: null },
     { staff_id: '2', name: 'Ann', tags: ['A', 'B'], level_db: 1, level_sd_db: 1 }];
   assert.deepEqual(strengthRows(staff).map(({ id, carries }) => [id, carries]), [['1', 'phone'], ['2', 'A, B']]);
+  const clock = { receiver: '1', ahead_ms: 90_000, since: 5, corrected: true };
+  assert.deepEqual(strengthRows(staff, [clock]).map((row) => row.clock), [clock, null]);
 });

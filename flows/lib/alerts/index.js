@@ -47,7 +47,7 @@ function createAlerts({ site, parts, certificates = () => [], file, clock, warn 
     const { ingest = UP, live = UP, clock: ownClock = UP, losses = UP } = parts(nowMs);
     list.evaluate({
       building: site.building(), gateways: site.devices.gateways, beacons: site.devices.beacons, refusals: site.live.refusals,
-      takeovers: site.devices.takeovers, presences: site.live.presences(),
+      takeovers: site.devices.takeovers, clocks: site.clocks, presences: site.live.presences(),
       published: site.live.published.recent(nowMs), isGone: (id) => site.live.published.isGone(id),
       connected, watchedMs, ingest, live, clock: ownClock, losses, certificates: certificates(),
     }, nowMs);

@@ -182,7 +182,8 @@ const FIGURES = /** @type {const} */ (['queued', 'dropped', 'scan_restarts', 'cl
 const NO_STATE = Object.freeze({ state: 'unknown', since: null, version: null, health: null, reading_ms: null, readings_per_s: 0 });
 
 /**
- * State of the gateways, the alerts by kind, accounts whose sessions are taken over, and unregistered beacons that are received.
+ * State of the gateways, the alerts by kind, accounts whose sessions are taken over, phones whose clock is off, and unregistered
+ * beacons that are received.
  * @param {Context} context
  * @param {string} _argument
  * @param {number} nowMs
@@ -197,9 +198,11 @@ function devices({ site, alerts }, _argument, nowMs) {
       const { level = null, room = null } = listed.get(id) ?? {};
       const { state, since, version, health, reading_ms, readings_per_s: rate } = site.devices.gateways.of(id, nowMs) ?? NO_STATE;
       return { id, listed: listed.has(id), level, room, state, since, version, reading_ms, readings_per_s: Math.round(rate * 100) / 100,
-        rssi_bias_db: site.devices.learning.bias('gateway', id), learned_offset: offsetOf('gateway', id), health_ms: health?.ts ?? null, ...Object.fromEntries(FIGURES.map((name) => [name, health?.[name] ?? null])) };
+        rssi_bias_db: site.devices.learning.bias('gateway', id), learned_offset: offsetOf('gateway', id), clock_wrong: site.clocks.of('gateway', id),
+        health_ms: health?.ts ?? null, ...Object.fromEntries(FIGURES.map((name) => [name, health?.[name] ?? null])) };
     }),
     takeovers: site.devices.takeovers.list(nowMs),
+    wrong_clocks: site.clocks.wrong(nowMs).filter(({ kind }) => kind === 'phone'),
     strangers: site.devices.beacons.unregistered().map(({ beacon, heard_ms, kind, receiver, rssi, count }) => (
       { beacon, heard_ms, kind, receiver, rssi, count })),
   };

@@ -40,6 +40,7 @@ function createHealth({ site, probe, rebuild, version }) {
       beacons: now.beacons.size, gateways: now.gateways.size, staff: now.staff.size,
       plan_in_use: inUse(site.devices.learnedVersions, nowMs)?.plan ?? [],
       unlisted_gateways: site.devices.gateways.unlisted().length, simulated: site.live.simulated.playing(nowMs),
+      ...wrongClocks(site.clocks.wrong(nowMs), anonymous),
     };
   }
 
@@ -94,6 +95,13 @@ function warned(warnings, anonymous) {
   if (warnings.length === 0) return {};
   return { warnings_count: warnings.length, ...(anonymous ? {} : { warnings: warnings.slice(0, FAULTS_SHOWN) }) };
 }
+
+/**
+ * Receivers whose clock is off, which is corrected: the part is up.
+ * @param {import('../clocks').WrongClock[]} wrong @param {boolean} anonymous
+ */
+const wrongClocks = (wrong, anonymous) => (wrong.length === 0 ? {}
+  : { wrong_clocks_count: wrong.length, ...(anonymous ? {} : { wrong_clocks: wrong.slice(0, FAULTS_SHOWN) }) });
 
 /**
  * Figures of /health itself.

@@ -41,6 +41,7 @@ class Live {
   #recentStays;
   #results;
   #leavesOut;
+  #clock;
   #counters = { messages: 0, readings: 0, unregistered: 0, refused: 0, locations: 0, late: 0, late_known: 0, stays: 0, events: 0,
     located_later: 0 };
   #refusedMs = 0;
@@ -53,6 +54,8 @@ class Live {
   /** Beginnings of the seconds that were located for the first time, epoch ms. @type {number[]} */
   #fresh = [];
   #newestPublishedMs = 0;
+  #flushedMs = -Infinity;
+  #clocks;
   #version = 0;
   #buildingSinceMs;
   /** Whether the time before the start is not located yet. */
@@ -69,11 +72,12 @@ class Live {
    * @param {Pick<import('../site').Devices, 'beacons'|'gateways'|'learnedVersions'>} deps.devices
    * @param {Pick<import('../site').Memory, 'history'|'recentStays'>} deps.memory
    * @param {import('../broker').Broker} deps.broker
+   * @param {import('../clocks').Clocks} deps.clocks of receivers: batches pass there first
    * @param {boolean} deps.leavesOut whether batches may be left out under overload: what is left out is located from a database
    * @param {{file?: string|null, warn?: (text: string) => void}} deps.presences file: who is retained at the broker, over restarts
    * @param {() => number} deps.clock of what waits for its turn
    */
-  constructor({ bus, building, startedMs, devices, memory, broker, leavesOut, presences, clock }) {
+  constructor({ bus, building, startedMs, devices, memory, broker, clocks, leavesOut, presences, clock }) {
     this.#bus = bus;
     this.#startedMs = startedMs;
     this.#buildingSinceMs = startedMs;
@@ -85,6 +89,8 @@ class Live {
     this.#recentStays = memory.recentStays;
     this.#results = broker.results;
     this.#leavesOut = leavesOut;
+    this.#clocks = clocks;
+    this.#clock = clock;
     this.#locator = createLocator(building, {}, undefined, devices.learnedVersions);
     this.#locator.onSample((sample) => bus.emit('sample', sample));
     this.refusals = new Refusals();
@@ -128,7 +134,10 @@ class Live {
   check(topic, payload, nowMs) {
     if (topic === PROBE_TOPIC) {
       const sentMs = probeMs(payload);
-      if (sentMs !== null) this.#bus.emit('probe', sentMs, nowMs);
+      if (sentMs !== null) {
+        this.#clocks.probed(sentMs, nowMs);
+        this.#bus.emit('probe', sentMs, nowMs);
+      }
       return { batch: null, refused: [] };
     }
     this.#counters.messages += 1;
@@ -146,14 +155,20 @@ class Live {
 
   /** Locate checked batches when it is their turn. @param {Batch[]} batches @param {number} nowMs */
   put(batches, nowMs) {
-    if (this.#leavesOut) this.queue.put(batches, nowMs);
+    if (this.#leavesOut) this.queue.put(this.#clocks.correct(batches, nowMs), nowMs);
     else this.locate(batches, nowMs);
   }
 
   /** Locate checked batches now. @param {Batch[]} batches @param {number} nowMs */
   locate(batches, nowMs) {
-    for (const batch of batches) this.#hear(batch, nowMs);
+    for (const batch of this.#clocks.correct(batches, nowMs)) this.#hear(batch, nowMs);
     this.#results.deliver(nowMs);
+  }
+
+  /** Locate all that waits, now. */
+  drain() {
+    this.queue.put(this.#clocks.drain(), this.#clock());
+    this.queue.drain();
   }
 
   // --- it is located
@@ -227,6 +242,7 @@ class Live {
 
   /** Let the locator's time pass and hand over what it found; several times a second. @param {number} nowMs */
   flush(nowMs) {
+    for (const batch of this.#clocks.due(nowMs)) this.#hear(batch, nowMs);
     this.#gather(nowMs);
     this.#results.deliver(nowMs);
   }
@@ -234,6 +250,8 @@ class Live {
   /** @param {number} nowMs @param {(staffId: string) => boolean} [isElsewhere] of whom somebody else publishes that */
   #gather(nowMs, isElsewhere = () => false) {
     const found = this.#found;
+    if (nowMs < this.#flushedMs) this.#locator.forgetAfter(nowMs);
+    this.#flushedMs = nowMs;
     this.#locator.tick(nowMs, found);
     this.#remember(nowMs);
     found.stays = found.stays.filter(({ staff_id: id }) => !isElsewhere(id));

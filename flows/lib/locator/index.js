@@ -179,6 +179,12 @@ class Locator {
     return first ? first.second * 1000 : Infinity;
   }
 
+  /** Forgets who was heard later than now: our clock was set back. @param {number} nowMs */
+  forgetAfter(nowMs) {
+    const isAhead = (/** @type {Person} */ { ms }) => ms > nowMs + this.settings.lateMs;
+    for (const person of [...this.people.byId.values()].filter(isAhead)) this.people.forget(person);
+  }
+
   /** Where and since when somebody is as history has it, or until then as it seems. @param {Person} person */
   #stayOf(person) {
     return person.stay.room < 0 ? person : { id: person.id, ...person.stay };

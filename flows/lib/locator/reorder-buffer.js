@@ -32,7 +32,7 @@ class ReorderBuffer {
     this.dueMs = new Float64Array(0);
     /** By slot: where the newest reading stands that waits. */
     this.newest = new Float64Array(0);
-    /** By slot: the latest batches of a phone, by its clock. @type {number[][]} */
+    /** By slot: the latest batches of a phone. @type {number[][]} */
     this.phoneMs = [];
     /** Readings that wait, ITEMS numbers each. */
     this.readings = new Float64Array(0);
@@ -66,16 +66,15 @@ class ReorderBuffer {
   }
 
   /**
-   * @param {number} slot @param {number} ts the phone's clock @param {Heard} heard @param {Now} now
+   * @param {number} slot @param {number} ms event time @param {Heard} heard @param {Now} now
    * @returns {boolean} false when the readings are late: they belong to a time that is over
    */
-  addPhoneBatch(slot, ts, heard, now) {
-    const { aheadMs, lateMs, tickMs } = this.settings;
-    const ms = ts > now.nowMs + aheadMs ? now.nowMs : ts;
+  addPhoneBatch(slot, ms, heard, now) {
+    const { lateMs, tickMs } = this.settings;
     if (ms < this.frontMs[slot] - lateMs) return false;
     const known = this.phoneMs[slot];
-    if (known.includes(ts)) return true; // phones send again what the broker may have lost
-    if (known.push(ts) > PHONE_BATCHES) known.shift();
+    if (known.includes(ms)) return true; // phones send again what the broker may have lost
+    if (known.push(ms) > PHONE_BATCHES) known.shift();
     this.releaseDue(slot, now);
     this.#release(slot, -Infinity, Math.floor(ms / tickMs) + 1, now);
     this.#take(slot, ms, heard, now);
@@ -84,12 +83,11 @@ class ReorderBuffer {
 
   /**
    * One gateway's reading of one tag.
-   * @param {number} slot @param {number} ts the gateway's clock @param {number} source @param {number} rssi @param {number} raw
+   * @param {number} slot @param {number} ms event time @param {number} source @param {number} rssi @param {number} raw
    * @param {number} tag @param {Now} now @returns {boolean} false when it is late
    */
-  addGatewayReading(slot, ts, source, rssi, raw, tag, now) {
+  addGatewayReading(slot, ms, source, rssi, raw, tag, now) {
     const { tickMs, holdMs, lateMs } = this.settings;
-    const ms = Math.min(ts, now.nowMs); // one of many: a clock ahead must not pull the others along
     if (ms < this.frontMs[slot] - lateMs) return false;
     this.releaseDue(slot, now);
     const step = Math.max(Math.floor(ms / tickMs), Math.floor(this.takenMs[slot] / tickMs) + 1);

@@ -144,12 +144,16 @@ function createHistory(startedMs, { bus, knownPeople } = {}, overrides = {}) {
     return isFirst;
   }
 
-  /** Everybody's latest location since a time. @param {number} fromMs @returns {Location[]} */
-  function latestSince(fromMs) {
+  /**
+   * Everybody's latest location of a time.
+   * @param {number} fromMs inclusive @param {number} [toMs] inclusive; our clock may have been ahead @returns {Location[]}
+   */
+  function latestSince(fromMs, toMs = Infinity) {
     /** @type {Location[]} */
     const found = [];
     for (const [staffId, track] of people) {
-      if (track.count > 0 && track.newestMs >= fromMs) found.push(words.locationOf(staffId, track, track.count - 1));
+      const last = track.count > 0 && track.newestMs > toMs ? track.indexFrom(toMs + 1) - 1 : track.count - 1;
+      if (last >= 0 && track.msAt(last) >= fromMs) found.push(words.locationOf(staffId, track, last));
     }
     return found;
   }

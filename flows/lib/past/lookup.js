@@ -127,6 +127,8 @@ function createMerge(recent, completeFromMs = Infinity) {
 
 const BEFORE_KEPT_MS = 5000;
 const BEFORE_SETTLED_KEPT_MS = 60_000;
+/** Locations are newer by no more, unless our clock was set back. */
+const LATEST_AHEAD_MS = 5000;
 /** So long a caller waits for the first answer; who comes later finds it. */
 const timeoutPolicy = timeout(800, TimeoutStrategy.Aggressive);
 
@@ -165,8 +167,9 @@ function createLatest({ site, store, clock, settledMs = (nowMs) => nowMs }) {
 
   /** @returns {Promise<Sighting[]>} in no order */
   return async function latest() {
-    const fromMs = clock() - LATEST_MS;
-    const recent = /** @type {Sighting[]} */ (site.memory.history.latestSince(fromMs));
+    const nowMs = clock();
+    const fromMs = nowMs - LATEST_MS;
+    const recent = /** @type {Sighting[]} */ (site.memory.history.latestSince(fromMs, nowMs + LATEST_AHEAD_MS));
     const found = new Map(recent.map((location) => [location.staff_id, location]));
     if (fromMs >= site.memory.history.latestCompleteFrom()) return [...found.values()];
     for (const location of (await lookBefore(fromMs)).locations) {

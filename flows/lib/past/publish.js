@@ -147,7 +147,7 @@ const BYTES_A_MS = (POINTS_A_SECOND * POINT_BYTES) / 1000;
  * and of two points of a time the database keeps what comes last. Pure.
  */
 
-const QUIET_MS = 60_000; // NATS delivers again after 10 s what was not acknowledged, several times
+const QUIET_MS = 60_000; // a broker may deliver again after 10 s what was not acknowledged, several times
 const MAX_NOTED = 50_000;
 
 function createConfirmation() {

@@ -25,7 +25,7 @@ const TRIES = 3;
 /**
  * @param {object} deps
  * @param {import('../site').Site} deps.site
- * @param {import('../store').Store} deps.store
+ * @param {import('../store').Store} deps.store with readings by the stamps of receivers
  * @param {import('./coverage').Coverage} deps.coverage
  * @param {() => number} deps.clock
  * @param {{log: (text: string) => void, warn: (text: string) => void}} deps.logger
@@ -35,9 +35,9 @@ const TRIES = 3;
  * @param {boolean} [deps.keepsOrder] whether the broker delivers in order after a kill, too, so that a probe proves what it says
  * @param {(ms: number) => Promise<void>} [deps.sleep]
  */
-function createRebuild({ site, store, coverage, clock, logger, versions = async () => null, checkpoints = NO_CHECKPOINTS,
+function createRebuild({ site, store: stamped, coverage, clock, logger, versions = async () => null, checkpoints = NO_CHECKPOINTS,
   drops = { reason: () => '' }, keepsOrder = true, sleep = (ms) => wait(ms) }) {
-  const jobs = createJobs();
+  const [store, jobs] = [site.clocks.store(stamped, clock), createJobs()];
   /** @type {Job|null} */
   let current = null;
   let fault = '';

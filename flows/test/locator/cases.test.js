@@ -295,21 +295,6 @@ test('of two people the order of arrival is irrelevant', () => {
 describe('time:', () => {
   const HOUR = 3_600_000;
   const legs = [leg('G-a', 5, 11, 40), leg('G-hall', 9, 5, 40), leg('G-c', 25, 11, 40)];
-  /** @type {[string, (batch: Batch, s: number) => Batch][]} */
-  const jumps = [
-    ['the phone', (batch, s) => (batch.kind === 'phone' && s >= 30 && s < 90 ? { ...batch, ts: batch.ts + HOUR } : batch)],
-    ['a gateway', (batch, s) => (batch.receiver === 'gw-G-hall' && s >= 30 && s < 90 ? { ...batch, ts: batch.ts + HOUR } : batch)],
-    ['all gateways', (batch, s) => (batch.kind === 'gateway' && s >= 30 && s < 90 ? { ...batch, ts: batch.ts + HOUR } : batch)],
-  ];
-  for (const [who, change] of jumps) {
-    test(`the clock of ${who} jumps an hour ahead and back`, () => {
-      const all = scene(house(), { change }).walk(legs);
-      assert.deepEqual(all.outcome.late, []);
-      assert.ok(all.outcome.locations.every(({ ts }) => ts <= all.now()), 'nothing is of the future');
-      for (const id of [PHONE, TAG]) assert.deepEqual(all.outcome.stays.filter(({ staff_id: one }) => one === id).map(({ room }) => room), ['G-a', 'G-hall']);
-    });
-  }
-
   test('our own clock jumps an hour ahead and back', () => {
     const all = scene(house()).walk(legs.slice(0, 2));
     const late = emptyOutcome();

@@ -91,19 +91,6 @@ test('old readings are late; a little older ones are not', () => {
   assert.ok(!phone(buffer, T0 - 600_000, T0 + 60, take));
 });
 
-test('a clock ahead does not make the others late', () => {
-  const buffer = newBuffer();
-  /** @type {number[]} */
-  const times = [];
-  /** @type {Take} */
-  const take = (_, ms) => { times.push(ms); };
-  phone(buffer, T0 + 280_000, T0, take);
-  assert.ok(phone(buffer, T0 + 100, T0 + 100, take));
-  gateway(buffer, T0 + 280_000, 1, -60, T0 + 200, take);
-  assert.ok(gateway(buffer, T0 + 1000, 2, -60, T0 + 1010, take));
-  assert.ok(Math.max(...times) <= T0 + 1010);
-});
-
 test('what waits of many people is kept apart, saved, and gone on with elsewhere under other numbers', () => {
   const buffer = newBuffer();
   const PEOPLE = 3000; // more than the first place for them holds

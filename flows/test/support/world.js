@@ -2,8 +2,9 @@
 
 const { createBuilding } = require('../../lib/building');
 const { createCheckpoints } = require('../../lib/past/checkpoints');
-const { PROBE_TOPIC } = require('../../lib/live/readings');
+const { Clocks } = require('../../lib/clocks');
 const { Past } = require('../../lib/past');
+const { PROBE_TOPIC } = require('../../lib/live/readings');
 const { Site } = require('../../lib/site');
 const { StoreUnavailable } = require('../../lib/store');
 const { house } = require('../locator/house');
@@ -71,14 +72,19 @@ class World {
     Object.assign(this, { sent, now: startMs, delivered: 0, away: () => false, locations: new Map(), stays: new Map(), events: new Map(),
       retained: new Map(), settled: 0, probes: [], offsets: [],
       breakOff: 0, readMsAMinute: 0, ingestIsUp: () => true, kept: null, checkpoints: new Map(), queue: [], states: [], versions: [],
-      begun: false, bound: Infinity, dropped: 0, stalled: () => false });
+      offsetsOfClocks: null, begun: false, bound: Infinity, dropped: 0, stalled: () => false });
     this.keep(file);
   }
 
   /** A Node-RED that begins now. `session`: whether the broker kept for it what was sent while it was away. */
   start({ session = true } = {}) {
     if (!session) this.queue = [];
-    const site = new Site(createBuilding(this.versions.at(-1).file), this.now);
+    const clocks = new Clocks({ read: () => this.offsetsOfClocks, write: async (value) => {
+      this.offsetsOfClocks = JSON.parse(JSON.stringify(value));
+      this.begun = true;
+      return true;
+    } });
+    const site = new Site(createBuilding(this.versions.at(-1).file), this.now, { clock: () => this.now, clocks });
     site.devices.learnedVersions.push(...this.offsets);
     this.log = [];
     const log = (text) => this.log.push(text);

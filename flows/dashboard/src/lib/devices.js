@@ -4,7 +4,9 @@
  * @typedef {{id: string, listed: boolean, level: string|null, room: string|null, state: string, since: number|null, version: string|null,
  *   reading_ms: number|null, readings_per_s: number, health_ms: number|null, queued: number|null, dropped: number|null,
  *   scan_restarts: number|null, clock_offset_ms: number|null, clock_synchronised: number|null,
- *   rssi_bias_db: number|null, learned_offset: {db: number, since: number}|null}} Gateway of the topic `devices`
+ *   rssi_bias_db: number|null, learned_offset: {db: number, since: number}|null,
+ *   clock_wrong?: WrongClock|null}} Gateway of the topic `devices`
+ * @typedef {{ahead_ms: number, since: number, corrected: boolean}} WrongClock by what arrives; negative: it is behind
  * @typedef {Gateway & {place: string|null}} GatewayRow
  * @typedef {{beacon: string, kind: 'fixed'|'tag', level: string|null, room: string|null, staff_id: string|null,
  *   heard: {ts: number, receiver: string, rssi: number}|null, measured: {ts: number, battery_mv: number|null}|null,
@@ -44,19 +46,33 @@ export const GATEWAY_COLUMNS = [
   { key: 'place', title: 'Place', value: ({ place }) => place },
   { key: 'reading', title: 'Last reading', value: ({ reading_ms }) => reading_ms, numeric: true },
   { key: 'rate', title: 'Readings/s', value: ({ readings_per_s }) => readings_per_s, numeric: true },
+  { key: 'clock', title: 'Clock', value: ({ clock_wrong: wrong, clock_offset_ms: said }) => wrong?.ahead_ms ?? said, numeric: true },
   { key: 'bias', title: 'Hears people', value: ({ rssi_bias_db }) => rssi_bias_db, numeric: true },
   { key: 'queued', title: 'Queue', value: ({ queued }) => queued, numeric: true },
   { key: 'dropped', title: 'Drops', value: ({ dropped }) => dropped, numeric: true },
   { key: 'restarts', title: 'Restarts', value: ({ scan_restarts }) => scan_restarts, numeric: true },
-  { key: 'clock', title: 'Clock', value: ({ clock_offset_ms }) => clock_offset_ms, numeric: true },
   { key: 'version', title: 'Version', value: ({ version }) => version },
 ];
 
 /** A larger offset makes people appear in the past. */
 const OFFSET_MAX_MS = 1000;
 
-/** State of a gateway's clock. @param {Gateway} gateway @returns {{text: string, bad: boolean}|null} null: not known */
-export function clockOf({ clock_offset_ms: offset, clock_synchronised: synchronised }) {
+/** How far a clock is off, in words. @param {WrongClock} clock */
+export function clockText({ ahead_ms: ms }) {
+  const seconds = Math.round(Math.abs(ms) / 1000);
+  const text = seconds < 600 ? `${seconds} s` : seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
+  return `${text} ${ms > 0 ? 'ahead' : 'behind'}`;
+}
+
+/** What follows from a wrong clock. @param {WrongClock} clock */
+export const clockHint = ({ corrected }) => (corrected ? 'corrected' : 'too far to be corrected');
+
+/**
+ * State of a gateway's clock: by what arrives, where that says it is off, else by what the gateway says.
+ * @param {Gateway} gateway @returns {{text: string, bad: boolean, hint?: string}|null} null: not known
+ */
+export function clockOf({ clock_wrong: wrong = null, clock_offset_ms: offset, clock_synchronised: synchronised }) {
+  if (wrong) return { text: clockText(wrong), bad: true, hint: clockHint(wrong) };
   if (synchronised === 0) return { text: 'not set', bad: true };
   if (offset === null) return synchronised === null ? null : { text: 'in step', bad: false };
   const bad = Math.abs(offset) > OFFSET_MAX_MS;
@@ -103,7 +119,7 @@ export const UNREGISTERED_COLUMNS = [
 
 /** @param {Endpoint} endpoint */
 const endpointText = ({ address, port }) => {
-  if (!port) return address; // NATS does not say it
+  if (!port) return address; // not every broker says it
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 };
 
@@ -123,6 +139,7 @@ export const ALERT_TITLES = {
   account_shared: 'Account used by two devices',
   ingest_behind: 'Ingest behind',
   clock_behind: 'Clock behind',
+  clock_wrong: 'Clock wrong',
   certificate_ending: 'Certificate ends',
   messages_lost: 'Messages lost',
   overloaded: 'Overloaded',

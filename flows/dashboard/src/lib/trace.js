@@ -79,12 +79,17 @@ export function biasHint(kind, db) {
  * Tags and phones of people, as the devices page shows them.
  * @param {{staff_id: string, name: string|null, tags: string[], level_db: number|null, level_sd_db: number|null}[]} staff of
  *   `/api/v1/staff`
+ * @param {(import('./devices.js').WrongClock & {receiver: string})[]} [wrongClocks] of phones
  */
-export const strengthRows = (staff) => staff.map((one) => ({ ...one, id: one.staff_id, carries: one.tags.join(', ') || 'phone' }));
+export function strengthRows(staff, wrongClocks = []) {
+  const clocks = new Map(wrongClocks.map((clock) => [clock.receiver, clock]));
+  return staff.map((one) => ({ ...one, id: one.staff_id, carries: one.tags.join(', ') || 'phone', clock: clocks.get(one.staff_id) ?? null }));
+}
 
 /** @type {import('./table.js').Column<ReturnType<typeof strengthRows>[number]>[]} */
 export const STRENGTH_COLUMNS = [
   { key: 'id', title: 'Who', value: ({ id }) => id },
   { key: 'carries', title: 'Tag or phone', value: ({ carries }) => carries },
   { key: 'strength', title: 'Strength', value: ({ level_db }) => level_db, numeric: true },
+  { key: 'clock', title: 'Clock of the phone', value: ({ clock }) => clock?.ahead_ms ?? null, numeric: true },
 ];

@@ -91,7 +91,8 @@ function beaconAnswers({ site, store, telemetry, clock }) {
     const { level = null, room = null, x_m = null, y_m = null } = listed ?? {};
     const { state, since, version, health, reading_ms, readings_per_s } = site.devices.gateways.of(id, clock()) ?? SILENCE;
     return { gateway: id, listed: listed !== undefined, level, room, x_m, y_m, state, since, version, health, reading_ms,
-      readings_per_s: Math.round(readings_per_s * 100) / 100, rssi_bias_db: biasOf('gateway', id), learned_offset: offsetOf('gateway', id) };
+      readings_per_s: Math.round(readings_per_s * 100) / 100, rssi_bias_db: biasOf('gateway', id), learned_offset: offsetOf('gateway', id),
+      clock_wrong: site.clocks.of('gateway', id) };
   }
 
   /** @param {string} id */
