@@ -22,7 +22,7 @@ const ROOMS = ['shared', 'store', 'building', 'locator', 'broker', 'health', 'de
 
 /** What the core does not name: the extras, and what only they have. */
 const EXTRA = new RegExp(`\\b(${Object.values(require('../../extras/names.json')).flat().join('|')})\\b`);
-const INVERTED = /\/\*\*(?:\n \*)? What /g;
+const INVERTED = /\/\*\*(?:\n\s*\*)? What /g;
 
 /**
  * The files that each file imports.
