@@ -16,7 +16,7 @@ const ts = require('typescript');
 const ROOT = path.resolve(__dirname, '..', '..');
 const LIB = path.join(ROOT, 'flows', 'lib');
 
-/** From the ground up: a room may import only those before it (CONTRIBUTING.md has the picture). A folder that is missing here is a fault too. */
+/** From the ground up, as in CONTRIBUTING.md: a room may import only those before it. A folder that is missing here is a fault too. */
 const ROOMS = ['shared', 'store', 'building', 'locator', 'broker', 'health', 'devices', 'live', 'clocks', 'past', 'recordings',
   'calibration', 'alerts', 'access', 'http', 'dashboard'];
 
