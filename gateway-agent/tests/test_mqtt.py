@@ -2,8 +2,9 @@
 
 import asyncio
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 
 import pytest
 from gateway_agent.endpoint import Endpoint, Stream
@@ -214,6 +215,57 @@ def test_an_end_has_its_reason(sent: bytes, problem: str) -> None:
     assert str(owner.problem).startswith(problem)
     refused = sent[:1] == b"\x20" and sent[3:4] != b"\0" and len(sent) < 6
     assert (owner.connack is not None and owner.connack.refusal == problem) is refused
+
+
+class Pieces(Stream):
+    """A stream of which the broker's end is a list of pieces."""
+
+    __slots__ = ("pieces",)
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        self.pieces = pieces
+
+    def receive(self) -> bytes | None:
+        return self.pieces.pop(0) if self.pieces else b""
+
+    def send(self, data: bytes) -> int:
+        return len(data)
+
+    def fileno(self) -> int:
+        return 7
+
+    def close(self) -> None:
+        pass
+
+
+class Loop:
+    """A loop that reads until the end."""
+
+    def add_reader(self, _handle: int, callback: Callable[[], object]) -> None:
+        self.read = callback
+
+    def remove_reader(self, _handle: int) -> None:
+        pass
+
+    add_writer = add_reader
+    remove_writer = remove_reader
+
+
+@given(st.lists(st.integers(1, 400), max_size=8))
+def test_packets_may_be_cut_anywhere(cuts: list[int]) -> None:
+    packets = CONNACK_5 + PINGRESP + b"\x30\x86\x02\x00\x01t\x02\x01\x01" + b"x" * 256 + b"\x40\x04\x00\x01\x87\x00"
+    packets += b"\x90\x04\x00\x02\x00\x00" + PINGRESP + puback(3) + b"\xe0\x02\x8e\x00"
+    places = sorted({0, *(cut for cut in cuts if cut < len(packets)), len(packets)})
+    owner, loop = Owner(), Loop()
+    client = Client(Pieces([packets[a:b] for a, b in pairwise(places)]), login(MQTT_5), owner, dict[int, int](), loop)
+    for number in (1, 2, 3):
+        client.publish(TOPIC, b"{}", number)
+    while owner.problem is None:
+        loop.read()
+    assert owner.connack == Connack(None, False, 10)
+    assert owner.messages == [("t", b"x" * 256)]
+    assert owner.acknowledgements == [(1, "Not authorized"), (2, None), (3, None)]
+    assert owner.problem == "Session taken over"
 
 
 @given(st.binary(max_size=60))
