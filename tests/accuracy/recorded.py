@@ -191,7 +191,7 @@ def _adverts(path: Path) -> Iterator[Advert]:
         if not re.fullmatch(PLAIN_ID, row["receiver"]):
             raise DataError(f"{path}, line {line}: receiver {row['receiver']!r} is not an id ({PLAIN_ID})")
         if not beacon_id.is_canonical(row["beacon"]):
-            raise DataError(f"{path}, line {line}: beacon {row['beacon']!r} is not a beacon id in canonical form")
+            raise DataError(f"{path}, line {line}: beacon {row['beacon']!r} is not an id in its canonical form")
         yield Advert(ts_ms, row["receiver"], row["beacon"], _number(path, line, "rssi", row["rssi"]))
 
 

@@ -17,8 +17,7 @@ import pytest
 import segments
 import serve
 import shipper as shipping
-from disk_queue import DiskQueue, QueueFullError, Space
-from outlets import Outlets
+from disk_queue import DiskQueue, Outlets, QueueFullError, Space
 from shipper import InfluxWriter, Shipper, UnavailableError
 from support.stack_client import eventually
 
