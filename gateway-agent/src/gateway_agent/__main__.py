@@ -141,7 +141,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def outbox_report(settings: Settings) -> tuple[int, str]:
-    """What waits in the outbox: exit code and text."""
+    """The outbox in words: exit code and text."""
     from gateway_agent import state
     from gateway_agent.outbox import peek
 

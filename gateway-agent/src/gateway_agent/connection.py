@@ -31,7 +31,7 @@ class Sample:
 
 
 class _Sent(NamedTuple):
-    """What waits for the broker's answer; a subscription has no topic."""
+    """A message or subscription (which has no topic) that waits for the broker's answer."""
 
     topic: str
     answer: "asyncio.Future[Fault | None]"

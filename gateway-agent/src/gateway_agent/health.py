@@ -1,4 +1,4 @@
-"""What the agent reports to the broker: its counters, its health and status, and samples of its messages."""
+"""The agent's reports to the broker: its counters, its health and status, and samples of its messages."""
 
 import json
 import time

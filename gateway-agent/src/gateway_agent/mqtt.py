@@ -77,11 +77,11 @@ _PAIR, _SESSION_EXPIRY, _KEEP_ALIVE, _RECEIVE = 0x26, 0x11, 0x13, 0x21
 
 
 class ProtocolError(ValueError):
-    """What came is not MQTT."""
+    """Something else than MQTT came."""
 
 
 class Login(NamedTuple):
-    """Who connects, and how. ``will``: topic and payload, retained. ``resumes``: the session outlives the connection.
+    """A client's account and wishes. ``will``: topic and payload, retained. ``resumes``: the session outlives the connection.
 
     Silence of ``keepalive_s`` is tested; twice that ends the connection."""
 
@@ -112,7 +112,7 @@ class EventLoop(Protocol):
 
 
 class Owner(Protocol[T_contra]):
-    """Who has a client. The client calls it in the loop while it reads, and never while it is called itself."""
+    """The one object that a client calls: in the loop while it reads, and from `keep_alive`."""
 
     def connected(self, connack: Connack) -> None:
         """The broker has answered; after a refusal the end follows."""
