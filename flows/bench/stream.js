@@ -4,13 +4,13 @@
 const { covers } = require('../lib/building/geometry');
 
 /**
- * Readings of many staff for the benchmark: half of them stand, half walk from cell to cell. Phones send their nine
- * strongest beacons every 1 to 4 s, every gateway sends each second the tags that it received; about eight receive each tag.
+ * Readings of many staff for the benchmark: half of them stand, half walk from cell to cell. Phones send their ten
+ * strongest beacons every 1 to 4 s, every gateway sends each second the tags that it received; ten receive each tag.
  * @typedef {import('../lib/intake/readings').Batch} Batch
  */
 
-const PHONE_READINGS = 9;
-const TAG_GATEWAYS = 8;
+const PHONE_READINGS = 10;
+const TAG_GATEWAYS = 10;
 const BATCH_READINGS = 500; // contract
 const NOISE_DB = 5;
 const LATENCY_MS = 60;
@@ -18,7 +18,7 @@ const CELL_M = 2;
 const [POWER_DBM, SLOPE_DB, WALL_DB, FLOOR_DB] = [-59, 22, 4, 18];
 
 /**
- * @param {import('../lib/building').Building} building staff with an odd index carry a tag, the others a phone
+ * @param {import('../lib/building').Building} building who has no tag carries a phone
  * @param {number} startMs
  */
 function createStream(building, startMs) {

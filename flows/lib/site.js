@@ -116,6 +116,7 @@ function createSite(building, startedMs, clock = Date.now, publishedPresences = 
   function tick(nowMs) {
     const lost = publishedPresences.takeBack({ live, building, startedMs, results, outbox }, nowMs);
     publishEvents([...lost, ...crowding.tick(live.presences(), building, nowMs)], nowMs);
+    for (const message of gateways.corrections(building, nowMs)) outbox.put(message, nowMs);
     history.sweep(nowMs);
     live.sweep(nowMs);
     outbox.pump(nowMs);

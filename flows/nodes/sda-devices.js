@@ -1,6 +1,6 @@
 'use strict';
 
-const { LOG_TOPIC } = require('../lib/devices/takeovers');
+const { LOG_TOPIC } = require('../lib/devices/broker-log');
 const { showBadge } = require('../lib/shared/badge');
 const { StoreUnavailable } = require('../lib/store/influx');
 
@@ -35,7 +35,9 @@ module.exports = function register(RED) {
     this.on('input', (message, send, done) => {
       const nowMs = Date.now();
       if (message.topic === LOG_TOPIC) {
-        site.takeovers.handleLine(message.payload.toString(), nowMs);
+        const line = message.payload.toString();
+        site.takeovers.handleLine(line, nowMs);
+        site.gateways.handleLine(line, nowMs);
         done();
         return;
       }

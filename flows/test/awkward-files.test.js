@@ -217,7 +217,8 @@ test('an id that stands in the building is found as it stands there', () => {
 for (const [what, name, reason] of [
   ['NUL', 'Lob\0by', /U\+0000 \(NUL\)/], ['a line end', 'Lobby\nNorth', /U\+000A \(a line end\)/], ['CR', 'Lob\rby', /U\+000D/], ['a tab', 'a\tb', /U\+0009/],
   ['a line separator', 'a\u2028b', /U\+2028/], ['a mark of direction', '\u202eybbol', /U\+202E \(a mark of the direction/], ['isolates', 'a\u2066b', /U\+2066/],
-  ['a mark from right to left', 'a\u200fb', /U\+200F/], ['no width', 'a\u200bb', /U\+200B/], ['half a character', 'a\ud800', /half a character/], ['spaces', '  ', /only spaces/],
+  ['a mark from right to left', 'a\u200fb', /U\+200F/], ['no width', 'a\u200bb', /U\+200B/], ['a soft hyphen', 'a\u00adb', /U\+00AD/], ['a filler', '\u3164', /U\+3164/],
+  ['a blank of Braille', '\u2800', /U\+2800/], ['a tag', 'a\u{e0041}', /U\+E0041/], ['a joiner alone', ' \u200d ', /only spaces/], ['half a character', 'a\ud800', /half a character/], ['spaces', '  ', /only spaces/],
   ['a lost letter', 'B\ufffdro', /U\+FFFD \(a letter that was lost/],
 ]) {
   test(`a name with ${what} is refused where it is new, and a warning where it is in use`, async (t) => {

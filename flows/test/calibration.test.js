@@ -106,16 +106,14 @@ test('a walk that is too short or without readings is reported so', () => {
   }
 });
 
-test('a change starts from the power that tags and beacons announce', () => {
-  const building = house('gateway');
-  const samples = [];
+test('a change starts from the power in the file, else from the default', () => {
   const levels = [0, 1, 2].flatMap((visit) => Array.from({ length: 5 }, () => ({ visit, levelDb: 8 })));
-  const [of] = estimate(building, 'gateway', { samples, levels, announced: new Map([[TAG, -65]]) });
-  assert.deepEqual([of.field, of.from, of.was, of.to], ['tag_tx', null, -65, -59]); // 8 dB, of which three visits earn 6
+  const [of] = estimate(house('gateway'), 'gateway', { samples: [], levels });
+  assert.deepEqual([of.field, of.from, of.was, of.to], ['tag_tx', null, -59, -53]); // 8 dB, of which three visits earn 6
   const beacons = house('phone', { offsets: { 0: -61 } });
   const heard = [0, 1, 2, 3].flatMap((visit) => Array.from({ length: 5 }, () => ({ device: 'AA0000000000', visit, offDb: 5 })));
-  const [one] = estimate(beacons, 'phone', { samples: heard, levels: [], announced: new Map([['AA0000000000', -70]]) });
-  assert.deepEqual([one.from, one.was, one.to], [-61, -61, -57], 'the file goes before what it says');
+  const [one] = estimate(beacons, 'phone', { samples: heard, levels: [] });
+  assert.deepEqual([one.from, one.was, one.to], [-61, -61, -57]);
 });
 
 test('property: a proposal is bounded, large enough, in the direction of the samples, and robust against single readings', () => {
@@ -123,7 +121,7 @@ test('property: a proposal is bounded, large enough, in the direction of the sam
   fc.assert(fc.property(fc.array(fc.tuple(fc.integer({ min: 0, max: 5 }), fc.double({ min: -60, max: 60, noNaN: true })),
     { minLength: 1, maxLength: 80 }), (heard) => {
     const samples = heard.map(([visit, offDb]) => ({ device: 'gw-2', visit, offDb }));
-    for (const { to, was, visits, readings } of estimate(building, 'gateway', { samples, levels: [], announced: new Map() })) {
+    for (const { to, was, visits, readings } of estimate(building, 'gateway', { samples, levels: [] })) {
       assert.ok(Math.abs(to - was) >= CHANGE_MIN_DB && Math.abs(to - was) <= CHANGE_MAX_DB && Number.isInteger(to));
       assert.ok(visits >= 2 && readings >= 10);
       const groups = [...Map.groupBy(samples, ({ visit }) => visit).values()].filter(({ length }) => length >= 3);
@@ -131,7 +129,7 @@ test('property: a proposal is bounded, large enough, in the direction of the sam
     }
   }));
   const steady = [0, 1, 2].flatMap((visit) => Array.from({ length: 9 }, () => ({ device: 'gw-2', visit, offDb: 6 })));
-  const of = (samples) => estimate(building, 'gateway', { samples, levels: [], announced: new Map() }).map(({ to }) => to);
+  const of = (samples) => estimate(building, 'gateway', { samples, levels: [] }).map(({ to }) => to);
   assert.deepEqual(of([...steady, { device: 'gw-2', visit: 1, offDb: -60 }]), of(steady));
   assert.deepEqual(of(steady.slice(0, 9)), [], 'one visit alone is not enough');
 });
@@ -195,6 +193,9 @@ test('the runner uses a worker thread, one walk at a time, and caches results', 
   const failing = createCalibrationRunner({ run: () => Promise.reject(new Error('broken')) });
   await assert.rejects(failing.of('a', read), /broken/);
   await assert.rejects(failing.of('b', read), /broken/, 'a failure does not block the next');
+  const hanging = createCalibrationRunner({ run: async () => 'worked out', readMs: 50 });
+  await assert.rejects(hanging.of('a', () => new Promise(() => {})), /reading the recording takes longer than 0.05 s: try again later/);
+  assert.equal(await hanging.of('b', read), 'worked out', 'nor does a file that hangs');
 });
 
 /** A recorded set as batches of receivers with windows of a second. */

@@ -6,6 +6,7 @@ const fc = require('./support/fast-check');
 const { createBuilding } = require('../lib/building');
 const { createBeacons } = require('../lib/devices/beacons');
 const { createGateways } = require('../lib/devices/gateways');
+const { readMessage } = require('../lib/intake/readings');
 const { smallBuilding, BEACONS, TAG } = require('./support/building');
 
 const T = 1_700_000_000_000;
@@ -21,8 +22,35 @@ test('a registered beacon has its last reading: time, receiver, RSSI and telemet
   assert.equal(beacons.of(TAG), null);
   assert.equal(beacons.addBatch(batch('gw-a', T, { beacon: TAG, rssi: -60, battery_mv: 2900 }), building, T + 5), 0);
   assert.equal(beacons.addBatch({ ...batch('7', T + 1000, { beacon: TAG, rssi: -70 }), kind: 'phone' }, building, T + 1005), 0);
-  assert.deepEqual(beacons.of(TAG), { first_ms: T, heard_ms: T + 1000, kind: 'phone', receiver: '7', rssi: -70, count: 2,
+  const { said_ms: said, unsaid, ...known } = beacons.of(TAG);
+  assert.deepEqual(known, { first_ms: T, heard_ms: T + 1000, kind: 'phone', receiver: '7', rssi: -70, count: 2,
     measured_ms: T, battery_mv: 2900, temperature_c: null, humidity_pct: null });
+  assert.deepEqual([said, unsaid], [[T, T, T], [1, 2, 2]]);
+});
+
+test('what a beacon says of itself no longer is forgotten, each value apart; of one that is silent it stays', () => {
+  const beacons = createBeacons();
+  const hear = (s, more = {}) => beacons.addBatch(batch('gw-a', T + s * 1000, { beacon: TAG, rssi: -60, ...more }), building, T + s * 1000);
+  const known = () => { const { battery_mv: mv, temperature_c: c, measured_ms: ms } = beacons.of(TAG); return [mv, c, ms]; };
+  hear(0, { battery_mv: 100, temperature_c: 21 });
+  for (let s = 1; s <= 3600; s += 1) hear(s, s % 60 === 0 ? { temperature_c: 22 } : {});
+  assert.deepEqual(known(), [100, 22, T + 3_600_000], 'for an hour it may be late');
+  assert.equal(beacons.isWithoutBattery(TAG), false);
+  hear(3601);
+  assert.deepEqual(known(), [null, 22, T + 3_600_000]);
+  assert.equal(beacons.isWithoutBattery(TAG), true);
+  for (let s = 3602; s <= 7300; s += 1) hear(s);
+  assert.deepEqual(known(), [null, null, null]);
+  hear(7301, { battery_mv: 2900 });
+  assert.deepEqual([known(), beacons.isWithoutBattery(TAG)], [[2900, null, T + 7_301_000], false]);
+  for (let n = 1; n <= 100; n += 1) hear(7301 + n * 3600); // who passes by now and then hears one frame of many
+  assert.equal(known()[0], 2900);
+});
+
+test('a battery of 0 mV is one that was not measured', () => {
+  const { batch: read, rejections } = readMessage('sda/v1/phone/0/readings', Buffer.from(JSON.stringify({ ts: T,
+    readings: [0, 0.5, 1, 2950.7].map((mv, n) => ({ beacon: mac(n), rssi: -60, battery_mv: mv })) })), T);
+  assert.deepEqual([read.readings.map(({ battery_mv: mv }) => mv), rejections], [[undefined, undefined, 1, 2950], []]);
 });
 
 test('of a reading without an RSSI the values are known, and when it was heard stays', () => {
@@ -101,12 +129,31 @@ test('a gateway is online, silent, offline, and online again', () => {
 test('of a gateway that was removed nothing is known until it sends again', () => {
   const gateways = createGateways();
   gateways.handleMessage(message('gw-a', 'status', { state: 'online', ts: T }), building, T);
-  assert.equal(gateways.handleMessage(message('gw-a', 'status', { state: 'removed', ts: T + 5000 }), building, T + 5000), null);
+  assert.deepEqual(gateways.handleMessage(message('gw-a', 'status', { state: 'removed', ts: T + 5000 }), building, T + 5000),
+    { gateway: 'gw-a', up: false }, 'its silence says nothing any more');
   gateways.addBatch(batch('gw-a', T + 4900, { beacon: TAG, rssi: -50 }), building, T + 5100); // was on its way
   assert.deepEqual([gateways.of('gw-a', T + 100_000).state, gateways.of('gw-a', T + 100_000).version], ['unknown', null]);
   gateways.addBatch(batch('gw-a', T + 101_000, { beacon: TAG, rssi: -50 }), building, T + 101_000);
   assert.equal(gateways.of('gw-a', T + 101_000).state, 'online');
   assert.equal(gateways.refused(), 0);
+});
+
+test('what a gateway says of itself no longer is forgotten: its version with the next start, its figures after five minutes', () => {
+  const gateways = createGateways();
+  const of = (s) => { const { version, health } = gateways.of('gw-a', T + s * 1000); return [version, health]; };
+  const say = (s, what, body) => gateways.handleMessage(message('gw-a', what, { ts: T + s * 1000, ...body }), building, T + s * 1000);
+  const hear = (s) => gateways.addBatch(batch('gw-a', T + s * 1000, { beacon: TAG, rssi: -50 }), building, T + s * 1000);
+  say(0, 'status', { state: 'online', version: '1.2' });
+  say(10, 'health', { queued: 90_000 });
+  say(20, 'status', { state: 'offline' });
+  assert.deepEqual(of(9000), ['1.2', { ts: T + 10_000, queued: 90_000 }], 'the last that is known of one that is away');
+  say(9001, 'status', { state: 'online' });
+  assert.deepEqual(of(9002), [null, null]);
+  say(9003, 'health', { queued: 0, version: '1.3' });
+  for (let s = 9004; s < 9303; s += 1) hear(s);
+  assert.deepEqual(of(9303), ['1.3', { ts: T + 9_003_000, queued: 0, version: '1.3' }]);
+  hear(9304);
+  assert.deepEqual(of(9304), ['1.3', null]);
 });
 
 test('what was retained from before our start has no time', () => {

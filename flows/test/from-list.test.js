@@ -137,3 +137,8 @@ test('the command shows a preview, writes after a confirmation only, and lists r
   assert.deepEqual([run('--yes', '--new').status, loadBuilding(building).beacons.size], [2, 3]);
   assert.equal(run('--new', '--add').status, 2);
 });
+
+test('a basement by number is not the storey above, and a line for Excel alone is no row', () => {
+  const made = make(`sep=;\nlevel;location;mac\n1;Lobby;${mac(1)}\n-1;Store;${mac(2)}\n`);
+  assert.deepEqual([made.levels.map(({ id, name }) => [id, name]), made.faults], [[['minus-1', '-1'], ['1', '1']], []]);
+});

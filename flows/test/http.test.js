@@ -262,7 +262,7 @@ test('/newbeacondetect publishes a phone batch and answers once the broker has i
   for (const [change, status, message] of [
     [{ staff_id: '' }, 400, /staff_id/], [{ beacon_address: '' }, 400, /beacon_address is missing/], [{ beacon_address: 'xyz' }, 400, /beacon_address/],
     [{ rssi: '' }, 400, /rssi is missing/], [{ rssi: 'loud' }, 400, /rssi is not a number/], [{ rssi: '-128' }, 400, /rssi must be from/],
-    [{ beacon_address: '000000000000' }, 404, /no beacon 000000000000/]]) {
+    [{ beacon_address: '000000000001' }, 404, /no beacon 000000000001/]]) {
     const answer = await rig.call(get('/newbeacondetect', { ...good, ...change }));
     assert.equal(answer.status, status, answer.text);
     assert.match(answer.body.error, message);

@@ -45,6 +45,8 @@ for (const [row, kind, reason] of [
   ['A0000000001,Room A,L1', 'mac_length', 'the MAC has 11 digits, not 12'],
   ['A000000000011,Room A,L1', 'mac_length', 'the MAC has 13 digits, not 12'],
   ['A0000000000G,Room A,L1', 'mac_digit', '"G" in the MAC is no hex digit'],
+  ['00:00:00:00:00:00,Room A,L1', 'mac_form', 'the MAC is an address that no device has: it stands for none'],
+  ['1.23457E+11,Room A,L1', 'mac_digit', 'a spreadsheet has made a number of the MAC: format its column as text, and write it again'],
   ['A0:00:00:00:00:0O,Room A,L1', 'mac_digit', '"O" in the MAC is no hex digit'],
   ['A0-00000000-01,Room A,L1', 'mac_separators', 'the separators in the MAC stand at odd places'],
   [',Room A,L1', 'mac_missing', 'the MAC is missing'],

@@ -524,14 +524,36 @@ describe('what was learned', () => {
     assert.notEqual(inUse(one)[IDS[1]], 0);
   });
 
-  test('of a device that is no more is left out', async (t) => {
+  test('of a device that is no more is forgotten, and others are not measured by it', async (t) => {
     const one = rig(t);
     one.teach(3);
+    const { learning } = one.site;
+    assert.ok(Math.abs(learning.bias('beacon', BEACONS.d) + 6) < 2, 'of four, the median is between -6 and 6');
     const file = smallBuilding();
     file.beacons.shift();
     one.site.setBuilding(createBuilding(file), one.nowMs);
     await one.learned.save();
-    assert.deepEqual(one.site.learnedVersions[0].offsets.map(({ id }) => id).sort(), IDS.slice(1));
+    const { offsets } = one.site.learnedVersions[0];
+    assert.deepEqual(offsets.filter(({ id }) => id === BEACONS.a || id === BEACONS.d), [], 'of three, it is -6');
+    assert.ok(offsets.some(({ id, offset_db: db }) => id === BEACONS.c && db >= 8));
+    assert.ok(!JSON.stringify(learning.save()).includes(BEACONS.a));
+  });
+
+  test('of a level or room that is no more is forgotten: its plan speaks no more, and nothing of it is on disk', async (t) => {
+    const one = rig(t);
+    one.walk(true);
+    one.teach(1);
+    await one.minute();
+    assert.deepEqual(one.site.learnedVersions.at(-1).plan, ['L1']);
+    const file = smallBuilding();
+    file.levels.shift();
+    for (const key of ['beacons', 'gateways']) file[key] = file[key].filter(({ level }) => level !== 'L1');
+    one.site.setBuilding(createBuilding(file), one.nowMs);
+    one.nowMs += 2 * MIN;
+    await one.minute();
+    assert.deepEqual(one.site.learnedVersions.at(-1).plan, []);
+    const saved = one.site.learning.save();
+    assert.deepEqual([saved.plan_worth.levels, saved.plan_worth.rooms, saved.plan_worth.speaks], [[], [[], []], []]);
   });
 });
 

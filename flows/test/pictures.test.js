@@ -69,6 +69,10 @@ for (const [what, bytes, why] of [
   ['nothing', Buffer.alloc(0), /empty/], ['a page', Buffer.from('<html><svg></svg></html>'), /no PNG, JPEG or SVG/],
   ['a PDF', Buffer.from('%PDF-1.7'), /page of a PDF/], ['an SVG with a script', svg('<script>1</script>'), /script/],
   ['an SVG with entities', Buffer.from('<!DOCTYPE svg><svg><!ENTITY a "b"></svg>'), /entities/],
+  ['an SVG without its namespace', Buffer.from('<svg width="1"></svg>'), /does not say xmlns=/], ['an SVG with two roots', svg('</svg><svg>'), /two roots/],
+  ['an SVG with a forgotten prefix', svg('<use xlink:href="#a"/>'), /without xmlns:xlink/],
+  ['an SVG with an entity of HTML', svg('<text>&nbsp;</text>'), /damaged \(Invalid character entity\)/],
+  ['an SVG that begins with a blank line', Buffer.concat([Buffer.from('\n<?xml version="1.0"?>'), svg('')]), /blanks before/],
   ['a PNG that would fill the memory of a browser', png(50_000, 50_000), /50000 × 50000/], ['half a JPEG', jpeg(3, 4).subarray(0, 8), /0 × 0/],
   ['too many bytes', Buffer.concat([png(), Buffer.alloc(8 * 1024 * 1024)]), /at most 8 are taken/],
 ]) {

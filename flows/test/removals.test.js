@@ -180,6 +180,42 @@ test('alerts end with the room, gateway, beacon or person that they are about', 
   assert.deepEqual(whole.events.filter(({ type }) => type === 'battery_ok' || type === 'gateway_up'), [], 'gone is not good again');
 });
 
+test('nothing stays retained of a gateway that is gone, whatever it said last and also from before our start; one that sends keeps it', async () => {
+  const whole = house();
+  const say = (id, state, retain = false) => {
+    const topic = `sda/v1/gateway/${id}/status`;
+    whole.retained.set(topic, { state });
+    const payload = Buffer.from(JSON.stringify({ state, ts: whole.nowMs }));
+    whole.site.gateways.handleMessage({ topic, payload, retain }, whole.site.building(), whole.nowMs);
+  };
+  const left = () => [...whole.retained.keys()].flatMap((topic) => topic.match(/gateway\/(.*)\/status/)?.[1] ?? []).sort();
+  say('old-1', 'offline', true);
+  say('old-2', 'online', true);
+  say('new-1', 'online');
+  say('gw-a', 'offline');
+  say('gw-b', 'removed');
+  await whole.pass(590_000, (nowMs) => [{ kind: 'gateway', receiver: 'new-1', ts: nowMs, readings: [] }]);
+  assert.deepEqual(left(), ['gw-a', 'gw-b', 'new-1', 'old-1', 'old-2']);
+  await whole.pass(20_000, (nowMs) => [{ kind: 'gateway', receiver: 'new-1', ts: nowMs, readings: [] }]);
+  assert.deepEqual(left(), ['gw-a', 'gw-b', 'new-1']);
+  whole.change((file) => { file.gateways = []; });
+  await whole.pass(2000);
+  assert.deepEqual(left(), ['new-1'], 'those of a building that is no more, whose accounts are removed');
+  await whole.pass(601_000);
+  assert.deepEqual(left(), []);
+});
+
+test('an alert of a low battery ends when the beacon is heard and says nothing of a battery any more, and that is no good battery', async () => {
+  const whole = house();
+  const hear = (mv) => (nowMs) => [{ kind: 'gateway', receiver: 'gw-a', ts: nowMs, readings: [{ beacon: TAG, rssi: -50, ...mv }] }];
+  await whole.pass(90_000, hear({ battery_mv: 1200 }));
+  assert.deepEqual(whole.alerts(), [`battery_low:${TAG}`]);
+  await whole.pass(3_600_000, hear({}));
+  assert.deepEqual(whole.alerts(), [`battery_low:${TAG}`]);
+  await whole.pass(90_000, hear({}));
+  assert.deepEqual([whole.alerts(), whole.events.filter(({ type }) => type === 'battery_ok')], [[`(battery_low:${TAG})`], []]);
+});
+
 test('what a gateway that is not in the file said before our start says nothing now', () => {
   const { site } = house();
   const status = { topic: 'sda/v1/gateway/old-1/status', payload: Buffer.from(JSON.stringify({ state: 'offline', ts: T - DAY })) };

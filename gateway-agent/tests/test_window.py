@@ -127,6 +127,19 @@ def test_telemetry_is_joined_by_device_address() -> None:
     assert reading.battery_mv is None
 
 
+def test_what_a_device_says_no_longer_is_not_repeated_for_ever() -> None:
+    window, sent = Window(LISTED), []
+    for second in range(0, 9000, 30):
+        said = Telemetry(battery_mv=2000 if second == 0 else None, temperature_c=21.5)  # one wrong frame
+        window.add(MAC, -60, sighting(said=said), second)
+        (reading,) = window.close(second)
+        if reading.temperature_c is not None:
+            sent.append((second, reading.battery_mv))
+    assert [battery for second, battery in sent if second < 3600] == [2000] * 60
+    assert {battery for second, battery in sent if second >= 3600} == {None}
+    assert sent[-1][0] > 8900, "what it goes on to say is repeated"
+
+
 def test_telemetry_is_sent_on_change_and_once_a_minute() -> None:
     window, sent = Window(LISTED), []
     for second in range(130):

@@ -1,12 +1,12 @@
 """Node-RED is up when it answers and HTTPS, if configured, is open."""
 
 import json
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
+from http_server import serving
 from stack.health import node_red
 
 parts: dict[str, Any] = {}
@@ -24,10 +24,8 @@ class _Answer(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with HTTPServer(("127.0.0.1", 0), _Answer) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with serving(HTTPServer(("127.0.0.1", 0), _Answer)) as server:
         yield f"http://127.0.0.1:{server.server_port}/health"
-        server.shutdown()
     parts.clear()
 
 

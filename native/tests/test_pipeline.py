@@ -1,13 +1,13 @@
 """`make up` waits until history answers, and gives up without a fault where an outage takes longer."""
 
 import json
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import chain, repeat
 from typing import cast
 
 import pytest
+from http_server import serving
 from stack.pipeline import wait_until_located
 from stack.settings import Settings
 
@@ -31,10 +31,8 @@ class _Address:
 
 @pytest.fixture
 def settings() -> Iterator[Settings]:
-    with HTTPServer(("127.0.0.1", 0), _Answer) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with serving(HTTPServer(("127.0.0.1", 0), _Answer)) as server:
         yield cast("Settings", _Address(server.server_port))
-        server.shutdown()
 
 
 def test_waits_until_the_past_is_located(settings: Settings) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # real_broker.py, generator_process.py, http_server.py, cli.py
+sys.path.insert(0, str(Path(__file__).parent))  # real_broker.py, generator_process.py, cli.py
 # The project's folder and the package have the same name, and pytest has made an empty package of the folder. Remove
 # it, so that the real package is imported.
 if getattr(sys.modules.get("simulator"), "__file__", None) is None:

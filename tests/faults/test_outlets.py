@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from http_server import serving
 from ingest.steady import SteadySender
 from support import web
 from support.building import Building
@@ -78,15 +79,11 @@ class _Passing(BaseHTTPRequestHandler):
 def way() -> Iterator[Way]:
     """The way, which only the spool takes."""
     port, influx_port = unused_ports(2)
-    with Way(port, influx_port) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
+    with serving(Way(port, influx_port)) as server:
         try:
             yield server
         finally:
             server.thawed.set()
-            server.shutdown()
-            thread.join()
 
 
 @pytest.fixture(scope="module")

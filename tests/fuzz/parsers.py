@@ -16,6 +16,7 @@ from typing import IO, Any
 
 import mqtt_packets as mqtt
 import serve
+from http_server import serving
 from shipper import UnavailableError
 from stack.install import telegraf_program
 from stack.layout import ROOT, node_folder
@@ -97,7 +98,7 @@ def ingest(building: Path) -> Iterator[Ingest]:
     """Telegraf with the registry of this building, until the block ends."""
     port = unused_ports(1)[0]
     receipts, refused = Receipts(), list[str]()
-    with tempfile.TemporaryDirectory() as folder, _serving(receipts) as server:
+    with tempfile.TemporaryDirectory() as folder, serving(_Writes(receipts)) as server:
         registry: list[str | Path] = [node_folder() / "node", ROOT / "flows/bin/registry.js", building, folder]
         subprocess.run(registry, check=True, stdout=subprocess.DEVNULL)
         log = Path(folder) / "log"
@@ -177,18 +178,6 @@ class _Writes(ThreadingHTTPServer):
         with self._lock:
             bodies, self._bodies = self._bodies, []
         return b"".join(bodies).decode()
-
-
-@contextmanager
-def _serving(receipts: Receipts) -> Iterator[_Writes]:
-    with _Writes(receipts) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 def _points(text: str, count: int) -> list[Taken]:

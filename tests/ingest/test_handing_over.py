@@ -1,12 +1,12 @@
 """The spool hands messages to Telegraf and counts them as done when what Telegraf made of them is on disk."""
 
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 import telegraf
+from http_server import serving
 from shipper import UnavailableError
 from telegraf import MARK, Receipts, TelegrafWriter
 
@@ -33,15 +33,8 @@ def listening(answer: Callable[[bytes], int]) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = HTTPServer(("127.0.0.1", 0), Listener)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with serving(HTTPServer(("127.0.0.1", 0), Listener)) as server:
         yield f"http://127.0.0.1:{server.server_port}/readings"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 @contextmanager

@@ -18,6 +18,7 @@ import segments
 import serve
 import shipper as shipping
 from disk_queue import DiskQueue, Outlets, QueueFullError, Space
+from http_server import serving
 from shipper import InfluxWriter, Shipper, UnavailableError
 from support.stack_client import eventually
 
@@ -143,23 +144,11 @@ class Influx(BaseHTTPRequestHandler):
         pass
 
 
-@contextmanager
-def serving(server: HTTPServer) -> Iterator[int]:
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
-
-
 def test_a_bad_line_alone_is_refused_and_an_outage_refuses_nothing(opened: Opened, tmp_path: Path) -> None:
     queue = opened(tmp_path)
     Influx.stored = []
-    with serving(HTTPServer(("127.0.0.1", 0), Influx)) as port:
-        write = InfluxWriter(f"http://127.0.0.1:{port}", TOKEN, "sda", log=lambda _: None)
+    with serving(HTTPServer(("127.0.0.1", 0), Influx)) as influx:
+        write = InfluxWriter(f"http://127.0.0.1:{influx.server_port}", TOKEN, "sda", log=lambda _: None)
         shipper = Shipper(queue, write, threading.Event(), log=lambda _: None)
         queue.append("readings", b"a\nb\nbad\nc\n")
         Influx.answer = 503
@@ -230,8 +219,8 @@ def test_a_shipper_gathers_until_enough_waits(opened: Opened, tmp_path: Path) ->
 )
 def test_only_telegrafs_writes_are_taken(opened: Opened, tmp_path: Path, path: str, token: str, status: int) -> None:
     queue = opened(tmp_path)
-    with serving(serve.Server(("127.0.0.1", 0), queue, opened(tmp_path / "messages"), TOKEN)) as port:
-        client = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    with serving(serve.Server(("127.0.0.1", 0), queue, opened(tmp_path / "messages"), TOKEN)) as spool:
+        client = http.client.HTTPConnection("127.0.0.1", spool.server_port, timeout=10)
         chunks = iter([b"batch ", b"value=1"])
         client.request("POST", path, chunks, {"Authorization": f"Token {token}"}, encode_chunked=True)
         assert client.getresponse().status == status
@@ -271,12 +260,11 @@ def spool(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[serve.Serve
     monkeypatch.setattr(Faulty, "thawed", threading.Event())
     stopped, space = threading.Event(), Space(NO_RESERVE)
     outlets = Outlets(folder, serve.BUCKETS, space)
-    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Faulty)) as port:
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Faulty)) as influx:
+        url = f"http://127.0.0.1:{influx.server_port}"
         server = serve.Server(("127.0.0.1", 0), outlets, DiskQueue(folder / "messages", space=space), TOKEN)
         server.shippers = {
-            bucket: Shipper(
-                queue, InfluxWriter(f"http://127.0.0.1:{port}", TOKEN, "sda", lambda _: None), stopped, lambda _: None
-            )
+            bucket: Shipper(queue, InfluxWriter(url, TOKEN, "sda", lambda _: None), stopped, lambda _: None)
             for bucket, queue in outlets.queues.items()
         }
         threads = [threading.Thread(target=one.run) for one in server.shippers.values()]

@@ -21,6 +21,7 @@ TOPICS = [
 READINGS = {topic for topic in TOPICS if topic.endswith("/readings")}
 GATEWAYS_OWN = {f"sda/v1/gateway/{name}/{leaf}" for name in GATEWAYS for leaf in ("readings", "status", "health")}
 CONFIGS = {f"sda/v1/gateway/{name}/config" for name in GATEWAYS}
+STATUSES = {f"sda/v1/gateway/{name}/status" for name in GATEWAYS}
 DERIVED = {"sda/v1/events", "sda/v1/staff/0/location"}
 FROM_FLOWS = {"sda/v1/locations", "sda/v1/rejected", "sda/v1/flows/health"}
 PHONE_READINGS = {f"sda/v1/phone/{name}/readings" for name in PHONES}
@@ -30,7 +31,7 @@ MAY_PUBLISH = {
     "nodered-probe": set(),
     "nodered-operator": {"sda/v1/staff/0/location"},
     "nodered": set(),
-    "nodered-publisher": FROM_FLOWS | DERIVED | CONFIGS | PHONE_READINGS,
+    "nodered-publisher": FROM_FLOWS | DERIVED | CONFIGS | STATUSES | PHONE_READINGS,
     "simulator": GATEWAYS_OWN | PHONE_READINGS,
     "gw-1": {f"sda/v1/gateway/gw-1/{leaf}" for leaf in ("readings", "status", "health")},
     "17": {"sda/v1/phone/17/readings"},

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inside } from '../../lib/building/geometry.js';
-import { createMarkers, drawnRooms, markerWidth, short } from '../src/lib/markers.js';
+import { LIFT_PX, MARKER_PX, createMarkers, drawnRooms, markerWidth, short } from '../src/lib/markers.js';
 import { createSeating, seatsOf } from '../src/lib/seats.js';
 
 const level = { width_m: 60, height_m: 36, rooms: [
@@ -109,6 +109,18 @@ test('in a small room the number is below the name', () => {
   assert.ok((low.y - hall.sign.y) * 5 >= 20 + 20 - 1e-6, 'the name has its line');
   assert.ok(inside(hall.polygon, [low.x, low.y]));
   assert.equal(place(crowd(60), 9).clusters[0].y, hall.centre[1], 'and in the middle where there is space');
+});
+
+test('in a narrow room a marker is lifted, so that the age below it is in the room too', () => {
+  const corridor = { id: 'corridor', name: 'Way', kind: 'room', limit: null, polygon: [[0, 0], [60, 0], [60, 2.2], [0, 2.2]] };
+  const [drawn] = drawnRooms({ ...level, rooms: [corridor] });
+  const { markers } = createMarkers([drawn], 1).place(crowd(3, 'corridor'), 20);
+  assert.deepEqual(markers.map(({ aged, lifted }) => [aged, lifted]), [[true, true], [true, true], [true, true]]);
+  const lowest = (y, lifted) => y + (MARKER_PX / 2 + 11 - (lifted ? LIFT_PX.marker + LIFT_PX.age : 0)) / 20; // the line the age stands on
+  for (const { x, y } of markers) {
+    assert.deepEqual([false, true].map((lifted) => inside(drawn.polygon, [x, lowest(y, lifted)])), [false, true]);
+  }
+  assert.deepEqual(createMarkers(rooms, 1).place(crowd(3), 20).markers.map(({ lifted }) => lifted), [false, false, false]);
 });
 
 test('people in unknown rooms are not drawn', () => {

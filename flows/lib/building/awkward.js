@@ -12,10 +12,10 @@ const { fold } = require('./import/names');
  */
 
 /**
- * Control characters (NUL, tab, line ends), line and paragraph separators, marks of direction, marks without width, and what stands
- * for a lost letter.
+ * Control characters (NUL, tab, line ends), line and paragraph separators, what is not shown (marks of direction, marks without width,
+ * fillers) and what stands for a lost letter. Joiners and the choice of a letter's shape are part of some scripts and of emoji.
  */
-const UNSEEN = /[\p{Cc}\u2028\u2029\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\ufffd]/u;
+const UNSEEN = /[\p{Cc}\u2028\u2029\u2800\ufff9-\ufffd]|(?!\u200c|\u200d|\ufe0e|\ufe0f)\p{Default_Ignorable_Code_Point}/u;
 
 /**
  * Why a name is not taken.
@@ -29,8 +29,10 @@ function nameFault(name) {
     return `the name ${JSON.stringify(name).slice(0, 80)} has the character U+${code.toString(16).toUpperCase().padStart(4, '0')} (${kindOf(code)}): take it out`;
   }
   if (!name.isWellFormed()) return `the name ${JSON.stringify(name).slice(0, 80)} has half a character: write it again`;
-  return name.trim() === '' ? 'the name is only spaces' : null;
+  return fold(name) === '' ? 'the name is only spaces' : null;
 }
+
+const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
 /** @param {number} code */
 function kindOf(code) {
@@ -38,7 +40,7 @@ function kindOf(code) {
   if ([0x0a, 0x0d, 0x85, 0x2028, 0x2029].includes(code)) return 'a line end';
   if (code < 0xa0) return 'a control character';
   if (code === 0xfffd) return 'a letter that was lost between two encodings';
-  return code === 0x200b || code === 0x2060 || code === 0xfeff ? 'it has no width' : 'a mark of the direction of writing';
+  return DIRECTION.test(String.fromCodePoint(code)) ? 'a mark of the direction of writing' : 'nobody sees it';
 }
 
 /**

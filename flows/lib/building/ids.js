@@ -12,6 +12,8 @@ const [MAC, EDDYSTONE, ALTBEACON] = [/^[0-9A-F]{12}$/, /^[0-9A-F]{20}-[0-9A-F]{1
 const IBEACON = /^([0-9A-F]{32})-(\d+)-(\d+)$/;
 const WRITTEN_MAC = /^[0-9A-F]{2}([:-])[0-9A-F]{2}(?:\1[0-9A-F]{2}){4}$/;
 const WRITTEN_UUID = /^([0-9A-F]{8})-([0-9A-F]{4})-([0-9A-F]{4})-([0-9A-F]{4})-([0-9A-F]{12})/;
+/** Lists have it where an address is not known yet. */
+const NO_MAC = /^(?:0{12}|F{12})$/;
 /** Major and minor are 16 bits each. */
 const PART_MAX = 65_535;
 /** A longer text is no id, whatever it is. */
@@ -29,6 +31,7 @@ function readBeacon(text) {
   if (upper === '') return { reason: 'is missing' };
   if (upper.length > WRITTEN_MAX) return { reason: `has ${upper.length} characters; ${FORMS}` };
   const beacon = WRITTEN_MAC.test(upper) ? upper.replace(/[:-]/g, '') : upper.replace(WRITTEN_UUID, '$1$2$3$4$5');
+  if (NO_MAC.test(beacon)) return { reason: 'is an address that no device has: it stands for none' };
   if ([MAC, EDDYSTONE, ALTBEACON].some((form) => form.test(beacon))) return { beacon };
   const [, , ...numbers] = IBEACON.exec(beacon) ?? [];
   const faults = numbers.flatMap((number, i) => numberFault(['major', 'minor'][i] ?? '', number));

@@ -66,8 +66,7 @@ const sharedDeviation = (deviations) => (deviations.length < DEVICES ? 0 : media
 
 /**
  * The samples of a walk.
- * @typedef {{samples: readonly Sample[], levels: readonly LevelSample[], announced: ReadonlyMap<string, number>}} Samples announced:
- *   power that tags and beacons announce themselves, dBm at 1 m
+ * @typedef {{samples: readonly Sample[], levels: readonly LevelSample[]}} Samples
  * @param {BuildingFile} building of the walk
  * @param {'gateway'|'phone'} mode
  * @param {Samples} walk
@@ -78,7 +77,7 @@ function estimate(building, mode, walk) {
     const deviation = deviationOf(its.map(({ visit, offDb }) => ({ visit, db: offDb })));
     return deviation ? [{ id, ...deviation }] : [];
   });
-  const proposals = mode === 'phone' ? ofBeacons(building, deviations, walk.announced) : [...ofGateways(building, deviations), ...ofTag(building, walk)];
+  const proposals = mode === 'phone' ? ofBeacons(building, deviations) : [...ofGateways(building, deviations), ...ofTag(building, walk)];
   const size = (/** @type {Proposal} */ { from, to, was }) => Math.abs(to - (from ?? was));
   return proposals.filter((one) => size(one) > 0).sort((one, other) => size(other) - size(one) || (one.id < other.id ? -1 : 1));
 }
@@ -93,26 +92,22 @@ function ofGateways({ gateways }, deviations) {
   });
 }
 
-/**
- * @param {BuildingFile} building @param {readonly (Deviation & {id: string})[]} deviations @param {Samples['announced']} announced
- * @returns {Proposal[]}
- */
-function ofBeacons({ beacons }, deviations, announced) {
+/** @param {BuildingFile} building @param {readonly (Deviation & {id: string})[]} deviations @returns {Proposal[]} */
+function ofBeacons({ beacons }, deviations) {
   const shared = sharedDeviation(deviations);
   const known = new Map(beacons.map((one) => [one.id, one.tx]));
   return deviations.map(({ id, db, readings, visits }) => {
-    const was = known.get(id) ?? announced.get(id) ?? DEFAULTS.txDbm;
+    const was = known.get(id) ?? DEFAULTS.txDbm;
     const to = within('tx', was + changeFor(db - shared, visits));
     return { kind: 'beacon', id, field: 'tx', from: known.get(id) ?? null, was, to, readings, visits };
   });
 }
 
 /** @param {BuildingFile} building @param {Samples} walk @returns {Proposal[]} */
-function ofTag({ staff: [walker] }, { levels, announced }) {
+function ofTag({ staff: [walker] }, { levels }) {
   const deviation = deviationOf(levels.map(({ visit, levelDb }) => ({ visit, db: levelDb })));
   if (!walker || !deviation) return [];
-  const announcedDbm = (walker.tags ?? []).flatMap((tag) => announced.get(tag) ?? []);
-  const was = walker.tag_tx ?? (announcedDbm.length > 0 ? Math.round(median(announcedDbm)) : DEFAULTS.txDbm);
+  const was = walker.tag_tx ?? DEFAULTS.txDbm;
   const to = within('tag_tx', was + changeFor(deviation.db, deviation.visits));
   const { readings, visits } = deviation;
   return [{ kind: 'staff', id: walker.id, field: 'tag_tx', from: walker.tag_tx ?? null, was, to, readings, visits }];

@@ -59,10 +59,9 @@ function calibrate(walk) {
   /** @type {import('./estimate').LevelSample[]} */
   const levels = [];
   const first = locateWalk(walk, (trace, expectedIn) => addSamples(trace, { mode, visits, expectedIn }, samples, levels));
-  const announced = announcedBy(rows);
 
   /** @param {(visit: number) => boolean} isUsed */
-  const proposalsOf = (isUsed) => estimate(building, mode, { announced,
+  const proposalsOf = (isUsed) => estimate(building, mode, {
     samples: samples.filter(({ visit }) => isUsed(visit)), levels: levels.filter(({ visit }) => isUsed(visit)) });
   /** @param {import('./locate-walk').History} history @param {number} v */
   const secondsRight = (history, v) => (scored[v] ?? []).filter((second) => roomAt(history, second) === visits[v]?.room).length;
@@ -129,12 +128,6 @@ function addSamples({ ts, heard }, { mode, visits, expectedIn }, samples, levels
     levels.push({ visit, levelDb });
     samples.push(...its.map((one) => ({ ...one, offDb: one.offDb - levelDb })));
   }
-}
-
-/** Power that tags and beacons announce themselves. @param {readonly Row[]} rows @returns {Map<string, number>} dBm */
-function announcedBy(rows) {
-  const said = Map.groupBy(rows.filter(({ tx }) => tx !== undefined), ({ beacon }) => beacon);
-  return new Map([...said].map(([beacon, its]) => [beacon, Math.round(median(its.map(({ tx }) => Number(tx))))]));
 }
 
 /**

@@ -7,7 +7,7 @@ const { createLocator, emptyOutcome } = require('../locator');
 /**
  * Locates a recorded walk again, with any building file. Pure: time is that of the readings.
  * @typedef {import('../building').BuildingFile} BuildingFile
- * @typedef {{ts: number, receiver: string, beacon: string, rssi: number, tx?: number}} Row a reading as it was sent; ts: epoch ms
+ * @typedef {{ts: number, receiver: string, beacon: string, rssi: number}} Row a reading as it was sent; ts: epoch ms
  * @typedef {'gateway'|'phone'} Mode
  * @typedef {Map<number, string>} History the room of each second, epoch s, as /extractbeacon has it
  */
@@ -69,7 +69,7 @@ function locateWalk({ building, mode, rows }, onTrace = () => {}, plan = []) {
 /**
  * Groups readings of one receiver and one time into batches.
  * @param {readonly Row[]} rows
- * @returns {{ts: number, receiver: string, readings: {beacon: string, rssi: number, tx?: number}[]}[]}
+ * @returns {{ts: number, receiver: string, readings: {beacon: string, rssi: number}[]}[]}
  */
 function batchesOf(rows) {
   /** @type {ReturnType<typeof batchesOf>} */

@@ -6,6 +6,7 @@ const { isDeepStrictEqual } = require('node:util');
 const { Worker } = require('node:worker_threads');
 const { LRUCache } = require('lru-cache');
 const { buildingOf } = require('../recordings/recording');
+const { TookTooLong, within } = require('../shared/deadline');
 const { withProposals } = require('./estimate');
 
 /**
@@ -18,6 +19,8 @@ const { withProposals } = require('./estimate');
 
 /** A walk of an hour with 24 gateways takes ten seconds and 90 MiB; memory of Node-RED in a container is limited. */
 const TIMEOUT_MS = 90_000;
+/** The longest recording has some ten megabytes. */
+const READ_MS = 20_000;
 const MEMORY = Object.freeze({ maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 4 });
 const TOO_LONG = 'the walk is too long to be worked out: record a shorter one';
 const CACHED_MAX = 8;
@@ -25,8 +28,8 @@ const CACHED_MAX = 8;
 /** The request is not possible now; the message says why and what to do. */
 class CalibrationConflict extends Error {}
 
-/** @param {{run?: (walk: Walk) => Promise<Calibration>}} [options] */
-function createCalibrationRunner({ run = runInThread } = {}) {
+/** @param {{run?: (walk: Walk) => Promise<Calibration>, readMs?: number}} [options] for tests */
+function createCalibrationRunner({ run = runInThread, readMs = READ_MS } = {}) {
   /** @type {LRUCache<string, Calibration>} by recording; a finished recording does not change */
   const cache = new LRUCache({ max: CACHED_MAX });
   /** @type {{id: string, done: Promise<Calibration>}|null} */
@@ -43,7 +46,7 @@ function createCalibrationRunner({ run = runInThread } = {}) {
       const known = cache.get(id);
       if (known) return known;
       if (running && running.id !== id) throw new CalibrationConflict('another walk is being worked out: try again in a minute');
-      running ??= { id, done: read().then(run).finally(() => { running = null; }) };
+      running ??= { id, done: readSoon(read, readMs).then(run).finally(() => { running = null; }) };
       const calibration = await running.done;
       cache.set(id, calibration);
       return calibration;
@@ -52,6 +55,11 @@ function createCalibrationRunner({ run = runInThread } = {}) {
     forget: (id) => { cache.delete(id); },
   };
 }
+
+/** A file that hangs keeps no other walk waiting. @param {() => Promise<Walk>} read @param {number} ms */
+const readSoon = (read, ms) => within(read(), ms, 'reading the recording').catch((error) => {
+  throw error instanceof TookTooLong ? new CalibrationConflict(`${error.message}: try again later`) : error;
+});
 
 /** @param {Walk} walk @returns {Promise<Calibration>} */
 function runInThread(walk) {

@@ -12,11 +12,19 @@
  * @property {string} receiver
  * @property {number} rssi dBm of the last reading
  * @property {number} count readings since the start
- * @property {number|null} measured_ms last time that one of the following came
+ * @property {number|null} measured_ms last time that one of the following came; null: none of them counts
  * @property {number|null} battery_mv
  * @property {number|null} temperature_c
  * @property {number|null} humidity_pct
+ * @property {number[]} said_ms when each of these came last
+ * @property {number[]} unsaid readings since then, of each of these
  */
+
+/** What a beacon says of itself, in the order of `said_ms` and `unsaid`. */
+const VALUES = /** @type {const} */ (['battery_mv', 'temperature_c', 'humidity_pct']);
+/** What it has not said for an hour in which it was heard so often is forgotten: agents repeat what it says once a minute. */
+const UNSAID_MS = 3_600_000;
+const UNSAID_READINGS = 600;
 
 const UNREGISTERED_MAX = 256;
 /** When a beacon was heard last is said within a day (`/api/v1/beacons`). */
@@ -106,6 +114,11 @@ function createBeacons() {
     restore,
     /** A registered beacon. @param {string} beacon @returns {Readonly<Sighting>|null} null: no reading yet */
     of: (beacon) => known.get(beacon) ?? null,
+    /** Whether it is heard, and has not spoken of its battery for so long that what it said is forgotten. @param {string} beacon */
+    isWithoutBattery(beacon) {
+      const sighting = known.get(beacon);
+      return sighting !== undefined && sighting.battery_mv === null && isForgotten(sighting, 0, sighting.heard_ms);
+    },
     /** @returns {({beacon: string} & Readonly<Sighting>)[]} the last received first */
     unregistered: () => [...unregistered].map(([beacon, sighting]) => ({ beacon, ...sighting })).reverse(),
   };
@@ -114,16 +127,27 @@ function createBeacons() {
 /** @param {number} ts @returns {Sighting} */
 const fresh = (ts) => ({
   first_ms: ts, heard_ms: ts, kind: 'phone', receiver: '', rssi: 0, count: 0,
-  measured_ms: null, battery_mv: null, temperature_c: null, humidity_pct: null,
+  measured_ms: null, battery_mv: null, temperature_c: null, humidity_pct: null, said_ms: [ts, ts, ts], unsaid: [0, 0, 0],
 });
 
+/** @param {Sighting} sighting @param {number} n of the value @param {number} ts */
+const isForgotten = ({ said_ms: saidMs, unsaid }, n, ts) => Number(unsaid[n]) >= UNSAID_READINGS && ts - Number(saidMs[n]) > UNSAID_MS;
+
 /** @param {Sighting} sighting @param {import('../intake/readings').Measured} reading @param {number} ts */
-function measure(sighting, { battery_mv: battery, temperature_c: temperature, humidity_pct: humidity }, ts) {
-  if (battery === undefined && temperature === undefined && humidity === undefined) return;
-  sighting.measured_ms = ts;
-  if (battery !== undefined) sighting.battery_mv = battery;
-  if (temperature !== undefined) sighting.temperature_c = temperature;
-  if (humidity !== undefined) sighting.humidity_pct = humidity;
+function measure(sighting, reading, ts) {
+  VALUES.forEach((key, n) => {
+    const value = reading[key];
+    if (value !== undefined) {
+      sighting[key] = value;
+      sighting.measured_ms = sighting.said_ms[n] = ts;
+      sighting.unsaid[n] = 0;
+      return;
+    }
+    sighting.unsaid[n] = Number(sighting.unsaid[n]) + 1;
+    if (sighting[key] === null || !isForgotten(sighting, n, ts)) return;
+    sighting[key] = null;
+    if (VALUES.every((one) => sighting[one] === null)) sighting.measured_ms = null;
+  });
 }
 
 module.exports = { createBeacons };

@@ -3,6 +3,7 @@
 
 const { ID } = require('../building/ids');
 const { createLosses } = require('./losses');
+const { createRetainedStatuses } = require('./retained-statuses');
 
 /**
  * State of the gateways, from their status and health messages and from their readings. Of gateways that the building file
@@ -15,16 +16,20 @@ const { createLosses } = require('./losses');
  * @property {number|null} reportedMs since when; null: since before our start
  * @property {string|null} version
  * @property {Health|null} health the newest
+ * @property {number} healthMs when it came, by our clock
  * @property {number|null} readingMs last readings, by our clock
  * @property {number|null} aliveMs last message that only a running gateway sends, by our clock
  * @property {number} aliveSinceMs since when those came without a pause
  * @property {number} rate readings a second at `readingMs`
  * @property {number|null} removedMs when it was removed, by its clock; readings of before say nothing about now
+ * @typedef {{id: string, state: 'online'|'offline'|'removed'|null, data: any}} Message state: of a status message
  * @typedef {ReturnType<typeof createGateways>} Gateways
  */
 
 /** Four health messages. */
 const SILENT_MS = 60_000;
+/** A gateway that goes on without health messages is as it said no longer. */
+const HEALTH_MS = 300_000;
 const UNLISTED_MAX = 256;
 /** Time constant of the mean rate. */
 const RATE_MS = 30_000;
@@ -38,6 +43,7 @@ function createGateways() {
   /** @type {Map<string, Known>} others, the one silent for longest first */
   const unlisted = new Map();
   const losses = createLosses();
+  const statuses = createRetainedStatuses();
   let refused = 0;
 
   /** @param {string} id @param {import('../building').Building} building */
@@ -85,32 +91,44 @@ function createGateways() {
    * @returns {{gateway: string, up: boolean}|null} of a status message; null: of any other
    */
   function handleMessage({ topic, payload, retain = false }, building, nowMs) {
-    if (payload.length === 0) return null; // a retained message was cleared
+    if (payload.length === 0) { // what was retained is taken off
+      const [, gone, what] = TOPIC.exec(topic) ?? [];
+      if (what === 'status') statuses.forget(String(gone));
+      return null;
+    }
     const message = read(topic, payload);
     if (!message) {
       refused += 1;
       return null;
     }
-    const { id, state, data } = message;
+    const { id, state } = message;
+    if (state !== null) statuses.note(id, state === 'online', nowMs);
     if (retain && !building.gateways.has(id) && !unlisted.has(id)) return null; // it may have been taken away long ago
     const known = knownOf(id, building);
+    note(known, message, nowMs, retain);
+    return state === null ? null : { gateway: id, up: state === 'online' };
+  }
+
+  /** @param {Known} known @param {Message} message @param {number} nowMs @param {boolean} retain */
+  function note(known, { state, data }, nowMs, retain) {
     if (state === 'removed') {
       Object.assign(known, fresh(), { removedMs: timeOf(data.ts, nowMs) });
-      return null;
+      return;
     }
-    if (typeof data.version === 'string') known.version = data.version.slice(0, 64);
+    const version = versionOf(data);
+    if (version !== null || state === 'online') known.version = version;
     if (state !== 'offline') alive(known, nowMs);
     if (state === null) {
       const health = figures(data, nowMs);
       losses.add(known.health, health);
       known.health = health;
-      return null;
+      known.healthMs = nowMs;
+      return;
     }
     // "online" has the sender's time; a last will has the time of the connection, not of its end
     if (state === 'online') known.reportedMs = timeOf(data.ts, nowMs);
     else if (known.reported !== state) known.reportedMs = retain ? null : nowMs;
     known.reported = state;
-    return { gateway: id, up: state === 'online' };
   }
 
   /**
@@ -133,11 +151,15 @@ function createGateways() {
     return { state: 'online', since: reported === 'online' && reportedMs !== null ? Math.min(reportedMs, aliveSinceMs) : aliveSinceMs };
   }
 
+  /** When it sent something last, by our clock; 0: never. @param {string} id */
+  const aliveMsOf = (id) => (listed.get(id) ?? unlisted.get(id))?.aliveMs ?? 0;
+
   /** @param {string} id @param {number} nowMs */
   function of(id, nowMs) {
     const known = listed.get(id) ?? unlisted.get(id);
     if (!known) return null;
-    const { version, health, readingMs } = known;
+    const { version, healthMs, aliveMs, readingMs } = known;
+    const health = (aliveMs ?? 0) - healthMs > HEALTH_MS ? null : known.health;
     return { ...stateOf(known, nowMs), version, health, reading_ms: readingMs, readings_per_s: rateOf(known, nowMs) };
   }
 
@@ -149,6 +171,10 @@ function createGateways() {
     setBuilding,
     /** Ids of gateways that sent something and that the building file does not list, the latest first. */
     unlisted: () => [...unlisted.keys()].reverse(),
+    /** Takes a line of the broker's log. */
+    handleLine: statuses.handleLine,
+    /** What is to be published where retained states are wrong. @param {import('../building').Building} building @param {number} nowMs */
+    corrections: (building, nowMs) => statuses.corrections(building, aliveMsOf, nowMs),
     /** Readings that gateways lost since our start. @returns {Record<string, number>} by reason */
     lost: losses.byReason,
     /** Messages that were neither a status nor a health message. */
@@ -158,7 +184,8 @@ function createGateways() {
 
 /** @returns {Known} of which nothing is known */
 const fresh = () => ({
-  reported: null, reportedMs: null, version: null, health: null, readingMs: null, aliveMs: null, aliveSinceMs: 0, rate: 0, removedMs: null,
+  reported: null, reportedMs: null, version: null, health: null, healthMs: 0, readingMs: null, aliveMs: null, aliveSinceMs: 0, rate: 0,
+  removedMs: null,
 });
 
 /** @param {Known} known @param {number} nowMs */
@@ -166,7 +193,7 @@ const rateOf = ({ rate, readingMs }, nowMs) => (readingMs === null ? 0 : rate * 
 
 /**
  * @param {string} topic @param {Buffer} payload
- * @returns {{id: string, state: 'online'|'offline'|'removed'|null, data: any}|null} state: of a status message; null: the message is bad
+ * @returns {Message|null} null: the message is bad
  */
 function read(topic, payload) {
   const [, id = '', what] = TOPIC.exec(topic) ?? [];
@@ -184,10 +211,13 @@ function read(topic, payload) {
 /** @param {any} ts @param {number} nowMs a missing time, or one ahead of ours, becomes now */
 const timeOf = (ts, nowMs) => (Number.isSafeInteger(ts) && ts > 0 ? Math.min(ts, nowMs) : nowMs);
 
+/** @param {any} data of a message */
+const versionOf = (data) => (typeof data.version === 'string' ? data.version.slice(0, 64) : null);
+
 /** @param {any} data @param {number} nowMs @returns {Health} numbers and version */
 function figures(data, nowMs) {
   const numbers = Object.entries(data).filter(([key, value]) => Number.isFinite(value) && /^[a-z][a-z0-9_]{0,63}$/.test(key) && !['ts', 'version'].includes(key));
-  return { ts: timeOf(data.ts, nowMs), ...(typeof data.version === 'string' ? { version: data.version.slice(0, 64) } : {}),
+  return { ts: timeOf(data.ts, nowMs), ...(versionOf(data) === null ? {} : { version: String(versionOf(data)) }),
     ...Object.fromEntries(numbers.slice(0, FIGURES)) };
 }
 

@@ -1,13 +1,15 @@
 // @ts-check
 'use strict';
 
+const { readLine } = require('./broker-log');
+
 /**
  * Sessions that one connection takes from another: a broker keeps one connection for each client id, so two devices with one account
- * throw each other out for ever, and what they send is mixed. Read from the broker's log, which it publishes under `$SYS/broker/log/N`;
+ * throw each other out for ever, and what they send is mixed. Read from the broker's log;
  * clients of MQTT 3.1.1 are not told why they were disconnected.
  *
  * A single device takes its own session where its old connection has died unnoticed; so one or two say nothing.
- * @typedef {{address: string, port: number}} Endpoint
+ * @typedef {import('./broker-log').Endpoint} Endpoint
  * @typedef {object} Takeover
  * @property {string} id the client id, which is the account's name for receivers
  * @property {number} count how often within the last ten minutes
@@ -20,7 +22,6 @@
  * @typedef {ReturnType<typeof createTakeovers>} Takeovers
  */
 
-const LOG_TOPIC = '$SYS/broker/log/N';
 /** Who waits longer between two attempts to connect is not recognised. */
 const WINDOW_MS = 600_000;
 /** A phone that changes its network and comes back takes its session twice. */
@@ -28,12 +29,6 @@ const SHARED_FROM = 3;
 /** The two lines of a takeover follow each other at once. */
 const PAIR_MS = 5000;
 const KEPT = 256;
-const LINE = 1000;
-const ID = '[A-Za-z0-9][A-Za-z0-9_./-]{0,127}';
-/** As `log_timestamp_format` of mosquitto.conf has it. */
-const TIME = '(?:[0-9-]{10}T[0-9:]{8}: )?';
-const THROWN_OUT = new RegExp(`^${TIME}Client (${ID}) \\[(\\S+):(\\d+)\\] disconnected: session taken over\\.$`);
-const CONNECTED = new RegExp(`^${TIME}New client connected from (\\S+):(\\d+) as (${ID}) \\(p\\d+, c\\d+, k\\d+, u'([^']*)'\\)\\.$`);
 /** Its checks come from several programs, none of which keeps the connection. */
 const PROBE = 'nodered-probe';
 
@@ -70,19 +65,15 @@ function createTakeovers() {
   return {
     /** Takes a line of the broker's log. @param {string} line @param {number} nowMs */
     handleLine(line, nowMs) {
-      if (line.length > LINE) return; // of a name that is none of ours
-      const [, out, from = '', fromPort] = THROWN_OUT.exec(line) ?? [];
-      if (out !== undefined) {
+      const { ended, connected } = readLine(line);
+      if (ended?.reason === 'session taken over') {
         forget(nowMs);
-        taken.set(out, { endpoint: { address: from, port: Number(fromPort) }, ms: nowMs });
-        return;
+        taken.set(ended.id, { endpoint: ended.endpoint, ms: nowMs });
       }
-      if (taken.size === 0) return;
-      const [, address = '', port, id = '', user] = CONNECTED.exec(line) ?? [];
-      const before = taken.get(id);
+      const before = connected && taken.get(connected.id);
       if (!before) return;
-      taken.delete(id);
-      if (user !== PROBE && nowMs - before.ms <= PAIR_MS) add(id, before.endpoint, { address, port: Number(port) }, nowMs);
+      taken.delete(connected.id);
+      if (connected.user !== PROBE && nowMs - before.ms <= PAIR_MS) add(connected.id, before.endpoint, connected.endpoint, nowMs);
     },
 
     /** Those of the last ten minutes, the latest first. @param {number} nowMs @returns {Takeover[]} */
@@ -99,4 +90,4 @@ function createTakeovers() {
   };
 }
 
-module.exports = { createTakeovers, LOG_TOPIC };
+module.exports = { createTakeovers };

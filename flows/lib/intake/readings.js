@@ -152,8 +152,10 @@ function takeOptional(reading, good, refuse) {
     const written = reading[key];
     if (written === undefined || written === null) continue;
     const value = written instanceof OddNumber ? Number(written.source) : written;
-    if (typeof value === 'number' && value >= min && value <= max) good[key] = key === 'battery_mv' ? Math.trunc(value) : value;
-    else refuse('optional_invalid', `${key} ${show(value)} of ${beacon} is no number from ${min} to ${max}`);
+    if (typeof value === 'number' && value >= min && value <= max) {
+      if (key !== 'battery_mv') good[key] = value;
+      else if (value >= 1) good[key] = Math.trunc(value); // Eddystone: 0 is not measured
+    } else refuse('optional_invalid', `${key} ${show(value)} of ${beacon} is no number from ${min} to ${max}`);
   }
 }
 

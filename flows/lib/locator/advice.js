@@ -1,13 +1,14 @@
 // @ts-check
 'use strict';
 
-const { isDeaf } = require('./model');
+const { truncate } = require('../shared/truncate');
 
 /**
  * What a measured plan adds to the levels of rooms: a room where the levels fit worse than elsewhere loses a little, and a room
  * without a device counts where they fit best and nothing is as loud as usual.
  * @typedef {import('./person').Person} Person
  * @typedef {import('./belief').Evidence} Evidence
+ * @typedef {import('./around').Around} Around
  * @param {import('./model').Model} model
  * @param {import('./plan').Plan} plan
  * @param {import('./settings').Settings} settings
@@ -21,13 +22,13 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
   /** @type {import('./plan').Fit[]} */
   const fits = [];
 
-  /** The loudest measured devices. @param {Person} person @param {number} ms @param {import('./belief').Around} around */
+  /** The loudest measured devices. @param {Person} person @param {number} ms @param {Around} around */
   function gather({ hearing }, ms, around) {
-    levels.length = 0;
-    for (let k = 0; k < hearing.sources.length; k += 1) {
-      const source = sources[hearing.sources[k]];
-      if (!source?.measured || source.room < 0 || around.isOut(source.number)) continue;
-      const worth = hearing.worth(k, ms, source.graceS, settings);
+    truncate(levels, 0);
+    for (let k = 0; k < hearing.size; k += 1) {
+      const source = sources[hearing.sourceOf(k)];
+      if (!source?.measured || source.room < 0 || around.isOut(source)) continue;
+      const worth = hearing.worthOf(k, ms, source.graceS, settings);
       if (worth > LEAST_WORTH) levels.push({ source: source.number, dbm: hearing.meanOf(k), weight: worth / (worth + 1) });
     }
     levels.sort((a, b) => b.dbm - a.dbm || a.source - b.source);
@@ -35,14 +36,13 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
   }
 
   /**
-   * @param {Evidence} evidence @param {number} count of levels @param {ReadonlySet<number>} silent
-   * @param {import('./belief').Around} around
+   * @param {Evidence} evidence @param {number} count of levels @param {Around} around @param {import('./around').Known} known
    */
-  function withDeafRooms({ rooms: heard, kind }, count, silent, around) {
+  function withDeafRooms({ rooms: heard, kind }, count, around, known) {
     const found = [...heard];
     for (let k = 0; k < Math.min(count, NEAREST); k += 1) {
       for (const room of plan.near(levels[k].source)) {
-        if (!found.includes(room) && isDeaf(allRooms[room], kind, silent, around.isOut)) found.push(room);
+        if (!found.includes(room) && around.isDeaf(allRooms[room], kind, known)) found.push(room);
       }
     }
     return found;
@@ -50,7 +50,7 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
 
   /** @param {number} count of levels @param {readonly number[]} asked rooms @returns {number} the least misfit, dB² */
   function fitRooms(count, asked) {
-    rooms.length = 0;
+    truncate(rooms, 0);
     rooms.push(...asked);
     let least = Infinity;
     for (let n = 0; n < rooms.length; n += 1) {
@@ -62,7 +62,7 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
   }
 
   /**
-   * @param {Person} person @param {number} ms @param {number} second @param {Evidence} evidence @param {import('./belief').Around} around
+   * @param {Person} person @param {number} ms @param {number} second @param {Evidence} evidence @param {Around} around
    */
   function ask(person, ms, second, evidence, around) {
     const count = gather(person, ms, around);
@@ -70,12 +70,12 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
     const advice = { second, rooms: [], lessDb: [], deaf: [] };
     person.advice = advice;
     if (count < 2) return;
-    const { silent } = around.at(ms);
-    const least = fitRooms(count, withDeafRooms(evidence, count, silent, around));
+    const known = around.at(ms);
+    const least = fitRooms(count, withDeafRooms(evidence, count, around, known));
     let whole = 0;
     for (let k = 0; k < count; k += 1) whole += levels[k].weight;
     for (let n = 0; n < rooms.length; n += 1) {
-      const deaf = isDeaf(allRooms[rooms[n]], evidence.kind, silent, around.isOut);
+      const deaf = around.isDeaf(allRooms[rooms[n]], evidence.kind, known);
       advice.rooms.push(rooms[n]);
       advice.deaf.push(deaf);
       advice.lessDb.push(deaf ? RMS_SLOPE * (Math.sqrt(fits[n].misfit / whole) - Math.sqrt(least / whole))
@@ -98,7 +98,7 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
 
   return {
     /**
-     * @param {Person} person @param {number} ms @param {number} second @param {{around: import('./belief').Around,
+     * @param {Person} person @param {number} ms @param {number} second @param {{around: Around,
      *   raise: (room: number, dbm: number) => void}} following @param {Evidence} evidence is changed
      */
     apply(person, ms, second, following, evidence) {
@@ -114,7 +114,7 @@ function createAdviser({ sources, rooms: allRooms }, plan, settings) {
       for (const room of evidence.rooms) if (evidence.levels[room] > evidence.topDbm) evidence.topDbm = evidence.levels[room];
     },
     /** What is expected in each of some rooms, for people who ask why. @param {Person} person @param {number} ms @param {number[]} asked
-     * @param {import('./belief').Around} around @returns {Map<number, Map<number, number>>} dBm by room and source */
+     * @param {Around} around @returns {Map<number, Map<number, number>>} dBm by room and source */
     explain(person, ms, asked, around) {
       const count = gather(person, ms, around);
       if (count < 2) return new Map();

@@ -1,21 +1,20 @@
 // @ts-check
 'use strict';
 
+const { truncate } = require('../shared/truncate');
 const { createAdviser } = require('./advice');
-const { isDeaf } = require('./model');
 const { SILENT_DBM } = require('./settings');
 const { Trellis } = require('./trellis');
 
 /**
  * What readings say about where a person is: levels of devices, levels of rooms, then the trellis.
  * @typedef {import('./person').Person} Person
- * @typedef {import('./sightings').Heard} Heard
+ * @typedef {import('./hearing').Heard} Heard
+ * @typedef {import('./around').Around} Around
+ * @typedef {import('./around').Known} Known
  * @typedef {import('./settings').Settings} Settings
  * @typedef {{kind: 'phone'|'gateway', rooms: number[], levels: Float64Array, topDbm: number, floorDbm: number}} Evidence kind: what
  *   they are heard by; levels: dBm by room, NaN: not known
- * @typedef {{isOut: (source: number) => boolean, at: (ms: number) => import('./learned').Known,
- *   sampling: import('./learned').Sampling}} Around isOut: what is known of gateways; at: what was learned of devices, and where
- *   the plan speaks; sampling: who learns
  */
 class Belief {
   /** @param {import('./model').Model} model @param {Settings} settings @param {Around} around */
@@ -33,28 +32,32 @@ class Belief {
    *   learned from
    * @returns {number} by how many devices they are located
    */
-  believe(person, ms, { kind, sources, rssis }, touched, learns) {
-    const { settings, evidence, adviser } = this;
-    const { hearing, trellises } = person;
+  believe(person, ms, heard, touched, learns) {
+    const { settings, evidence, adviser, around, model } = this;
+    const { hearing, rule, newestS } = person;
+    const { kind } = heard;
+    const known = around.at(ms);
     const scans = scansOf(person, ms, kind, settings);
     const second = Math.floor(ms / 1000);
-    const last = person.seconds.at(-1);
-    if (last !== undefined && second > last.second) last.changes = trellises.map((trellis) => trellis.endSecond());
+    if (newestS >= 0 && second > newestS) {
+      rule.endSecond(newestS, newestS - settings.lookaheadS);
+      person.advised?.endSecond(newestS, newestS - settings.lookaheadS);
+    }
     if (touched) hearing.forget(Infinity); // what was heard elsewhere counts no more
-    const { silent } = this.around.at(ms);
-    hearing.add(sources, rssis, ms, scans, !isDeaf(this.model.rooms[person.room], kind, silent, this.around.isOut), settings);
+    const isDeaf = around.isDeaf(model.rooms[person.room], kind, known);
+    hearing.add(heard, ms, scans, !isDeaf, settings);
     evidence.kind = kind;
-    const devices = this.weigh(person, ms);
-    if (touched) for (const trellis of trellises) trellis.reset(ms, this.model.sources[sources[0]]?.room, settings.changeDb);
-    else if (trellises[0].rooms.length === 0) for (const trellis of trellises) trellis.reset(ms);
+    const devices = this.weigh(person, ms, isDeaf);
+    if (touched) for (const trellis of person.trellises) trellis.reset(ms, model.sources[heard.sources[0]]?.room, settings.changeDb);
+    else if (rule.best() < 0) for (const trellis of person.trellises) trellis.reset(ms);
     const counted = scans / hearing.period;
     const kept = person.ms === -Infinity ? 1 : Math.exp(-Math.max(0, ms - person.ms - settings.agesMs) / settings.agesMs);
-    if (adviser !== null) this.ask(person, ms, learns);
+    if (adviser !== null) this.ask(person, known, learns);
     if (evidence.rooms.length === 0) return devices; // all that is heard stands nowhere, or is called out
-    trellises[0].step(evidence, counted, ms, kept, person.room, settings);
-    if (adviser !== null && trellises.length > 1) {
+    rule.step(evidence, counted, ms, kept, person.room, settings);
+    if (adviser !== null && person.advised !== null) {
       adviser.apply(person, ms, second, this, evidence);
-      trellises[1].step(evidence, counted, ms, kept, person.room, settings);
+      person.advised.step(evidence, counted, ms, kept, person.room, settings);
     }
     for (const room of evidence.rooms) evidence.levels[room] = NaN;
     return devices;
@@ -62,21 +65,19 @@ class Belief {
 
   /**
    * The level of each room: that of its loudest device.
-   * @param {Person} person @param {number} ms @returns {number} how many devices are heard
+   * @param {Person} person @param {number} ms @param {boolean} isDeaf whether no device can hear them where they are
+   * @returns {number} how many devices are heard
    */
-  weigh({ hearing, room: present }, ms) {
-    const { evidence, settings, model, around } = this;
-    const { sources, rooms } = model;
-    const { silent } = around.at(ms);
-    const { sources: heard } = hearing;
+  weigh({ hearing, room: present }, ms, isDeaf) {
+    const { evidence, settings, model: { sources, rooms }, around } = this;
     let devices = 0;
     let loudest = -1;
-    evidence.rooms.length = 0;
+    truncate(evidence.rooms, 0);
     evidence.topDbm = -Infinity;
-    for (let k = 0; k < heard.length; k += 1) {
-      const source = sources[heard[k]];
-      if (source === undefined || source.room < 0 || around.isOut(source.number)) continue;
-      const worth = hearing.worth(k, ms, source.graceS, settings);
+    for (let k = 0; k < hearing.size; k += 1) {
+      const source = sources[hearing.sourceOf(k)];
+      if (source === undefined || source.room < 0 || around.isOut(source)) continue;
+      const worth = hearing.worthOf(k, ms, source.graceS, settings);
       if (worth < LEAST_WORTH) continue;
       devices += 1;
       const dbm = hearing.levelOf(k, worth, settings);
@@ -86,8 +87,7 @@ class Belief {
     const unheardDbm = hearing.usualDbm - settings.unheardDb;
     if (loudest >= 0) for (const room of sources[loudest]?.covers ?? NOTHING) this.raise(room, unheardDbm);
     // a room whose devices are dead does not say that nobody is there
-    const its = rooms[present];
-    if (its?.devices[evidence.kind].length && isDeaf(its, evidence.kind, silent, around.isOut)) this.raise(present, unheardDbm);
+    if (isDeaf && rooms[present]?.devices[evidence.kind].length) this.raise(present, unheardDbm);
     return devices;
   }
 
@@ -105,17 +105,14 @@ class Belief {
 
   /**
    * The plan advises where it has shown its worth, and those who are learned from. Where it begins to speak it begins with what the
-   * rule knows,
-   * so that it does not matter who was learned from.
-   * @param {Person} person @param {number} ms @param {boolean} learns
+   * rule knows, so that it does not matter who was learned from.
+   * @param {Person} person @param {Known} known @param {boolean} learns
    */
-  ask(person, ms, learns) {
-    const { trellises } = person;
-    const [rule] = trellises;
-    const best = rule.best();
-    const speaks = best >= 0 && this.around.at(ms).plan.has(this.model.rooms[rule.rooms[best]]?.level ?? '');
-    if (speaks ? !person.isAdvised : learns && trellises.length === 1) trellises[1] = new Trellis().copy(rule);
-    else if (!speaks && !learns) trellises.length = 1;
+  ask(person, { plan }, learns) {
+    const { rule, advised } = person;
+    const speaks = plan.size > 0 && plan.has(this.model.rooms[rule.best()]?.level ?? '');
+    if (speaks ? !person.isAdvised : learns && advised === null) person.advised = new Trellis().copy(rule);
+    else if (!speaks && !learns) person.advised = null;
     person.isAdvised = speaks;
   }
 }

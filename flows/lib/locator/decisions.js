@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-const { isHere, presenceOf, reportEvent, reportStay, surenessOf, whoWhere } = require('./person');
+const { isHere, presenceOf, reportEvent, reportStay, surenessOf } = require('./person');
 const { newOdds, shareOf } = require('./trellis');
 
 /**
@@ -22,36 +22,35 @@ class Decisions {
    * @param {number} probability @param {number} other
    */
   locationOf({ id }, { second, beacon, rssi }, room, probability, other) {
-    return { ts: second * 1000, ...whoWhere({ id, room }, this.model), beacon, rssi, ...surenessOf(probability, other, this.model) };
+    const { level, id: where } = /** @type {import('./model').Room} */ (this.model.rooms[room]);
+    const { probability: share, runner_up: runnerUp } = surenessOf(probability, other, this.model);
+    return { ts: second * 1000, staff_id: id, level, room: where, beacon, rssi, probability: share, runner_up: runnerUp };
   }
 
   /** Decides the oldest second, by the way that is best now. @param {Person} person @param {Outcome} outcome */
   decide(person, outcome) {
     const { settings, model, odds } = this;
-    const { seconds, stay } = person;
-    const which = person.isAdvised ? 1 : 0;
+    const { seconds, stay, trellis, newestS } = person;
     const [oldest] = seconds;
     const shownS = oldest.second + LATE_S;
-    const changes = seconds.slice(1, -1).filter(({ second }) => second > shownS)
-      .map(({ changes: [rule, advised = rule] }) => (which ? advised : rule)).reverse();
-    person.trellises[which].odds(/** @type {import('./person').Second} */ (seconds.at(-1)).second > shownS, changes, settings, odds);
-    seconds.shift();
+    trellis.odds(settings, odds, shownS, newestS);
     const { room } = odds;
     const enteredMs = oldest.second * 1000;
     if (room !== oldest.room) {
       const location = this.locationOf(person, oldest, room, shareOf(odds.score, odds, settings), odds.other);
       outcome.locations.push({ ...location, corrected: true });
     }
-    const before = { id: person.id, ...stay };
-    const leaves = before.room >= 0 && room !== before.room;
-    stay.room = room;
-    if (leaves) stay.sinceMs = enteredMs;
+    seconds.shift();
+    if (seconds.length === 0) person.newestS = -1;
+    const leaves = stay.room >= 0 && room !== stay.room;
     const agrees = room === person.room && person.sinceMs < enteredMs + 1000;
-    if (agrees && leaves && Math.abs(person.sinceMs - enteredMs) < 1000) stay.sinceMs = person.sinceMs; // live knows it to the millisecond
     if (leaves) {
+      const before = { id: person.id, ...stay };
+      stay.sinceMs = agrees && Math.abs(person.sinceMs - enteredMs) < 1000 ? person.sinceMs : enteredMs; // live knows it to the millisecond
       reportStay(before, stay.sinceMs, model, outcome);
       person.first = false;
     }
+    stay.room = room;
     if (!agrees || person.sinceMs === stay.sinceMs) return;
     person.sinceMs = stay.sinceMs;
     if (isHere(person)) outcome.presences.push(presenceOf(person, model));
@@ -106,7 +105,7 @@ class Decisions {
 
 /** Whether any of these rooms is among what is known of somebody. @param {Person} person @param {(room: number) => boolean} isAny */
 const knowsAny = ({ room, stay, seconds, trellises }, isAny) => isAny(room) || isAny(stay.room)
-  || seconds.some((one) => isAny(one.room)) || trellises.some(({ rooms }) => rooms.some(isAny));
+  || seconds.some((one) => isAny(one.room)) || trellises.some((trellis) => trellis.rooms().some(isAny));
 
 const LATE_S = 1; // levels follow a step through a door about so much later
 

@@ -11,14 +11,18 @@ const { newOdds, shareOf } = require('./trellis');
  * What readings and the passing of time do to one person, and what is said of it: locations, presences, events, stays.
  * @typedef {import('./person').Person} Person
  * @typedef {import('../locator').Outcome} Outcome
- * @typedef {import('./sightings').Heard} Heard
+ * @typedef {import('./hearing').Heard} Heard
  * @typedef {import('./settings').Settings} Settings
  * @typedef {'none'|'moved'|'returned'} Change returned: the room shown until now was a mistake
  */
 class Following {
-  /** @param {import('./model').Model} model @param {Settings} settings @param {import('./belief').Around} around */
-  constructor(model, settings, around) {
+  /**
+   * @param {import('./model').Model} model @param {Settings} settings @param {import('./around').Around} around
+   * @param {import('./trace').Sampling} sampling
+   */
+  constructor(model, settings, around, sampling) {
     this.model = model;
+    this.sampling = sampling;
     this.settings = settings;
     this.belief = new Belief(model, settings, around);
     this.decisions = new Decisions(model, settings);
@@ -37,14 +41,14 @@ class Following {
     if (person.room >= 0 && ms - person.ms > settings.lostMs) this.decisions.part(person, outcome);
     if (touched) this.decisions.finish(person, outcome);
     const devices = this.learn(person, ms, heard, touched, nowMs);
-    const trellis = person.trellises[person.isAdvised ? 1 : 0];
-    const before = { id: person.id, room: person.room, sinceMs: person.sinceMs };
+    const { trellis } = person;
+    const { room, sinceMs } = person;
     const change = choose(person, trellis, ms, touched, settings);
     if (person.room < 0) return; // heard by devices that stand in no room
     const state = stateAt(nowMs - ms, settings);
     const isUnseen = !isHere(person) && state !== 'lost';
-    if (change !== 'none' && before.room >= 0 && !(isUnseen && person.guess)) {
-      reportEvent(before, 'leave', change === 'returned' ? ms : person.sinceMs, model, outcome);
+    if (change !== 'none' && room >= 0 && !(isUnseen && person.guess)) {
+      reportEvent({ id: person.id, room, sinceMs }, 'leave', change === 'returned' ? ms : person.sinceMs, model, outcome);
     }
     person.ms = ms;
     person.reported = false;
@@ -71,9 +75,8 @@ class Following {
    * @returns {number} by how many devices they are located
    */
   learn(person, ms, heard, touched, nowMs) {
-    const { belief } = this;
-    const { sampling } = belief.around;
-    const isNewSecond = person.seconds.at(-1)?.second !== Math.floor(ms / 1000);
+    const { belief, sampling } = this;
+    const isNewSecond = person.newestS !== Math.floor(ms / 1000);
     const learns = sampling.includes(person, nowMs);
     const devices = belief.believe(person, ms, heard, touched, learns);
     if (learns && isNewSecond) sampling.take(person, ms, belief);
@@ -83,7 +86,7 @@ class Following {
   /** How likely the room is, and which one comes next. @param {Person} person @param {import('./trellis').Trellis} trellis */
   judge(person, trellis) {
     const { odds, settings } = this;
-    trellis.odds(false, NOTHING, settings, odds);
+    trellis.odds(settings, odds);
     person.probability = shareOf(trellis.scoreOf(person.room), odds, settings);
     person.runnerUp = odds.room === person.room ? odds.other : odds.room;
   }
@@ -98,18 +101,20 @@ class Following {
    * @param {Person} person @param {boolean} moved @param {Heard} heard @param {Outcome} outcome
    */
   reportLocation(person, moved, { sources, raw, tag }, outcome) {
-    const { ms, room, seconds } = person;
+    const { ms, room, seconds, newestS } = person;
     const second = Math.floor(ms / 1000);
-    const last = seconds.at(-1);
-    if (last?.second === second && !moved) return;
+    if (newestS === second && !moved) return;
     const { sources: known } = this.model;
-    const from = Math.max(0, sources.findIndex((source) => known[source]?.room === room));
+    let from = 0; // the strongest that stands there, else of all
+    while (from < sources.length && known[sources[from]]?.room !== room) from += 1;
+    if (from === sources.length) from = 0;
     const beacon = tag >= 0 ? this.tagIds[tag] : known[sources[from]]?.id ?? '';
-    const location = { second, beacon, rssi: Math.round(raw[from]), room, changes: NOTHING };
-    if (last?.second === second) seconds[seconds.length - 1] = location;
+    const location = { second, beacon, rssi: Math.round(raw[from]), room };
+    if (newestS === second) seconds[seconds.length - 1] = location;
     else {
       if (person.stay.room < 0 && seconds.length === 0) person.stay.sinceMs = ms;
       seconds.push(location);
+      person.newestS = second;
       while (seconds[0].second + this.settings.lookaheadS < second) this.decisions.decide(person, outcome);
     }
     outcome.locations.push(this.decisions.locationOf(person, location, room, Number(person.probability), person.runnerUp));
@@ -126,11 +131,14 @@ class Following {
     outcome.presences.push(presenceOf(person, this.model));
   }
 
-  /** Nothing was heard of a person up to now. @param {Person} person @param {number} nowMs @param {Outcome} outcome */
-  age(person, nowMs, outcome) {
+  /**
+   * Nothing was heard of a person up to now.
+   * @param {Person} person @param {number} heardMs when anything of them arrived @param {number} nowMs @param {Outcome} outcome
+   */
+  age(person, heardMs, nowMs, outcome) {
     const { settings, model } = this;
     const state = stateAt(nowMs - person.ms, settings);
-    if (state === 'lost' && !person.reported && nowMs - person.heardS * 1000 > settings.lateMs) this.decisions.rest(person, outcome);
+    if (state === 'lost' && !person.reported && nowMs - heardMs > settings.lateMs) this.decisions.rest(person, outcome);
     if (person.room < 0 || state === person.state) return;
     const unseen = !isHere(person); // a tag that was heard only once as yet
     if (unseen ? nowMs - person.ms < settings.arriveMs : state === 'present') return;
@@ -138,7 +146,6 @@ class Following {
     this.reportPresence(person, state, outcome);
     if (!unseen && state === 'lost') reportEvent(person, 'lost', person.ms + settings.lostMs, model, outcome);
   }
-
 }
 
 /**
@@ -171,21 +178,17 @@ function choose(person, trellis, ms, touched, { arriveMs, lookaheadS }) {
   if (best < 0) return 'none';
   if (person.guess && ms - person.sinceMs > arriveMs) person.guess = false;
   if (person.room < 0) {
-    Object.assign(person, { room: trellis.rooms[best], sinceMs: ms, guess: true });
+    Object.assign(person, { room: best, sinceMs: ms, guess: true });
     return 'moved';
   }
   if (trellis.scoreOf(person.room) >= 0) return 'none';
-  const enteredMs = trellis.enteredMs[best];
+  const enteredMs = trellis.enteredMsOf(best);
   const isReturn = !touched && !person.guess && enteredMs < person.sinceMs;
-  person.room = trellis.rooms[best];
+  person.room = best;
   if (person.guess) return 'moved'; // the first readings named a wrong room: they were here all along
   // so far back the latest locations are still at hand to be corrected
   person.sinceMs = touched ? ms : isReturn ? enteredMs : Math.max(enteredMs, ms - 1000 * lookaheadS);
   return isReturn ? 'returned' : 'moved';
 }
-
-/** @type {any[]} */
-const NOTHING = [];
-Object.freeze(NOTHING);
 
 module.exports = { Following };

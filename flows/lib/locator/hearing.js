@@ -1,7 +1,85 @@
 // @ts-check
 'use strict';
 
+const { truncate } = require('../shared/truncate');
 const { SILENT_DBM } = require('./settings');
+
+/**
+ * What was heard of one person at one moment, strongest first.
+ * @typedef {'phone'|'gateway'} Kind by which somebody is heard
+ */
+class Heard {
+  /** @param {Kind} kind */
+  constructor(kind) {
+    this.kind = kind;
+    /** By number; the two below are in the same order. @type {number[]} */
+    this.sources = [];
+    /** dBm, as if every transmitter had the default power. @type {number[]} */
+    this.rssis = [];
+    /** As it was received. @type {number[]} */
+    this.raw = [];
+    /** Number of the one that gateways heard best, -1 for phones. */
+    this.tag = -1;
+  }
+
+  clear() {
+    for (const list of [this.sources, this.rssis, this.raw]) truncate(list, 0);
+    this.tag = -1;
+  }
+
+  /**
+   * A source heard twice (two tags of one person, two ids of one beacon) counts as one: the stronger reading stays. Of equals the source
+   * with the lower number comes first, and of one source's the tag with the lower number, whatever order they came in.
+   * @param {number} source @param {number} rssi @param {number} raw @param {number} tag
+   */
+  add(source, rssi, raw, tag) {
+    const { sources, rssis, raw: raws } = this;
+    let at = sources.indexOf(source);
+    if (at >= 0 && rssis[at] === rssi) {
+      raws[at] = Math.max(raws[at], raw);
+      if (at === 0) this.tag = Math.min(this.tag, tag);
+    }
+    if (at >= 0 && rssis[at] >= rssi) return;
+    if (at < 0) at = sources.length;
+    for (; at > 0 && (rssis[at - 1] < rssi || (rssis[at - 1] === rssi && sources[at - 1] > source)); at -= 1) {
+      sources[at] = sources[at - 1];
+      rssis[at] = rssis[at - 1];
+      raws[at] = raws[at - 1];
+    }
+    sources[at] = source;
+    rssis[at] = rssi;
+    raws[at] = raw;
+    if (at === 0) this.tag = tag;
+  }
+
+  /**
+   * What a phone heard of the building's beacons, and nothing else.
+   * @param {import('../intake/readings').Batch['readings']} readings @param {import('./model').Model} model
+   * @param {Float32Array|null} offsets dB by source, subtracted @param {import('./settings').Settings} settings
+   */
+  hearBeacons(readings, { beacons, sources }, offsets, settings) {
+    this.clear();
+    for (const { beacon, rssi } of readings) {
+      const source = beacons.get(beacon);
+      if (source === undefined) continue;
+      const lessDb = powerDb(sources[source]?.tx, settings) + (offsets === null ? 0 : offsets[source]);
+      this.add(source, rssi - lessDb, rssi, -1);
+    }
+  }
+}
+
+/**
+ * By how much a reading is lowered for the power of its transmitter, as the building has it. What a transmitter says of its own power
+ * (`tx` of a reading) is nobody's measurement: it locates nobody and teaches nothing.
+ * @param {number|undefined} known dBm at 1 m @param {import('./settings').Settings} settings
+ */
+const powerDb = (known, { txDbm }) => (known === undefined ? 0 : known - txDbm);
+
+/** What is remembered begins with these: scans so far, the scan period, of how many gaps that is, the usual level; then come devices. */
+const [SCANS, PERIOD, GAPS, USUAL_DBM, DEVICES] = [0, 1, 2, 3, 4];
+
+/** Of a device: its number, sum of faded levels (dBm), of how many readings, event time of the newest one, and after how many scans. */
+const [SOURCE, SUM, COUNT, MS, SCAN_AT, ITEMS] = [0, 1, 2, 3, 4, 5];
 
 /**
  * What is remembered of a person's readings: of each device a mean level that fades, and how often devices are heard at all. That
@@ -10,92 +88,108 @@ const { SILENT_DBM } = require('./settings');
  */
 class Hearing {
   constructor() {
-    /** By number; the others below are in the same order. @type {number[]} */
-    this.sources = [];
-    /** Sum of faded levels, dBm. @type {number[]} */
-    this.sums = [];
-    /** How many readings that is. @type {number[]} */
-    this.counts = [];
-    /** Of the newest reading, event time. @type {number[]} */
-    this.ms = [];
-    /** … and after how many scans that was. @type {number[]} */
-    this.scanAt = [];
-    this.scans = 0;
-    this.period = 1;
-    this.gaps = 3; // as if so many gaps of one scan had been
-    /** Upper quartile of the strongest level of a scan, dBm; NaN: none yet. */
-    this.usualDbm = NaN;
+    /** In one list, since it lies together in memory then: what is above. Others count devices from 0. */
+    this.list = [0, 1, 3 /* as if so many gaps of one scan had been */, NaN];
+  }
+
+  get period() { return this.list[PERIOD]; }
+
+  /** Upper quartile of the strongest level of a scan, dBm; NaN: none yet. */
+  get usualDbm() { return this.list[USUAL_DBM]; }
+
+  /** How many devices. */
+  get size() { return (this.list.length - DEVICES) / ITEMS; }
+
+  /** By number. @param {number} k */
+  sourceOf(k) { return this.list[DEVICES + k * ITEMS + SOURCE]; }
+
+  /** Event time of the newest reading. @param {number} k */
+  msOf(k) { return this.list[DEVICES + k * ITEMS + MS]; }
+
+  /** Mean level, dBm. @param {number} k */
+  meanOf(k) {
+    const at = DEVICES + k * ITEMS;
+    return this.list[at + SUM] / this.list[at + COUNT];
+  }
+
+  /** How many readings the mean is still worth. @param {number} k @param {number} ms @param {number} graceS of its device
+   * @param {import('./settings').Settings} settings */
+  worthOf(k, ms, graceS, { smoothScans }) {
+    const { list } = this;
+    const at = DEVICES + k * ITEMS;
+    const silentS = (ms - list[at + MS]) / 1000 - graceS;
+    return silentS <= 0 ? list[at + COUNT] : list[at + COUNT] * Math.exp(-silentS / (smoothScans * list[PERIOD]));
   }
 
   /**
-   * @param {readonly number[]} sources strongest first @param {readonly number[]} rssis dBm
-   * @param {number} ms event time @param {number} scans how many scans it took, at most 1
+   * A level that sinks with silence, dBm.
+   * @param {number} k @param {number} worth @param {import('./settings').Settings} settings
+   */
+  levelOf(k, worth, { silence }) { return (this.meanOf(k) * worth + SILENT_DBM * silence) / (worth + silence); }
+
+  /**
+   * @param {Heard} heard @param {number} ms event time @param {number} scans how many scans it took, at most 1
    * @param {boolean} isUsual whether a device stands where they are, so that the strongest level says what they usually hear
    * @param {import('./settings').Settings} settings
    */
-  add(sources, rssis, ms, scans, isUsual, { smoothScans, gapScans, gapReadings, lostMs }) {
-    this.scans += scans;
+  add({ sources, rssis }, ms, scans, isUsual, { smoothScans, gapScans, gapReadings, lostMs }) {
+    const { list } = this;
+    const scanAt = list[SCANS] + scans;
+    list[SCANS] = scanAt;
     this.forget(ms - lostMs);
     for (let n = 0; n < sources.length; n += 1) {
-      let k = this.sources.indexOf(sources[n]);
-      if (k < 0) {
-        k = this.sources.push(sources[n]) - 1;
-        this.sums.push(0);
-        this.counts.push(0);
-      } else {
-        const gap = this.scans - this.scanAt[k];
-        if (gap > 0 && gap <= gapScans) {
-          this.gaps = Math.min(this.gaps + 1, gapReadings);
-          this.period = Math.max(1, this.period + (gap - this.period) / this.gaps);
-        }
-        const kept = Math.exp((this.ms[k] - ms) / 1000 / (smoothScans * this.period));
-        this.sums[k] *= kept;
-        this.counts[k] *= kept;
+      let at = DEVICES;
+      while (at < list.length && list[at] !== sources[n]) at += ITEMS;
+      if (at === list.length) {
+        list.push(sources[n], rssis[n], 1, ms, scanAt);
+        continue;
       }
-      this.sums[k] += rssis[n];
-      this.counts[k] += 1;
-      this.ms[k] = ms;
-      this.scanAt[k] = this.scans;
+      const gap = scanAt - list[at + SCAN_AT];
+      if (gap > 0 && gap <= gapScans) {
+        list[GAPS] = Math.min(list[GAPS] + 1, gapReadings);
+        list[PERIOD] = Math.max(1, list[PERIOD] + (gap - list[PERIOD]) / list[GAPS]);
+      }
+      const kept = Math.exp((list[at + MS] - ms) / 1000 / (smoothScans * list[PERIOD]));
+      list[at + SUM] = list[at + SUM] * kept + rssis[n];
+      list[at + COUNT] = list[at + COUNT] * kept + 1;
+      list[at + MS] = ms;
+      list[at + SCAN_AT] = scanAt;
     }
-    if (sources.length > 0 && isUsual) {
-      const strongest = this.#strongestOf(rssis[0], ms);
-      if (Number.isNaN(this.usualDbm)) this.usualDbm = strongest;
-      else this.usualDbm += Math.max(QUARTILE_STEP_DB, 1 / (1 + this.scans)) * scans * (strongest > this.usualDbm ? 3 : -1);
-    }
+    if (sources.length === 0 || !isUsual) return;
+    const strongest = this.#strongestOf(rssis[0], ms);
+    const usual = list[USUAL_DBM];
+    list[USUAL_DBM] = Number.isNaN(usual) ? strongest
+      : usual + Math.max(QUARTILE_STEP_DB, 1 / (1 + scanAt)) * scans * (strongest > usual ? 3 : -1);
   }
 
   /** Of a whole scan, since gateways report one after the other. @param {number} dbm strongest reading of now @param {number} ms */
   #strongestOf(dbm, ms) {
-    for (let k = 0; k < this.ms.length; k += 1) if (ms - this.ms[k] < SCAN_MS && this.meanOf(k) > dbm) dbm = this.meanOf(k);
+    const { list } = this;
+    for (let at = DEVICES; at < list.length; at += ITEMS) {
+      if (ms - list[at + MS] < SCAN_MS) dbm = Math.max(dbm, list[at + SUM] / list[at + COUNT]);
+    }
     return dbm;
   }
 
   /** Forgets devices that were not heard since then. @param {number} sinceMs */
   forget(sinceMs) {
-    for (let k = this.ms.length - 1; k >= 0; k -= 1) {
-      if (this.ms[k] >= sinceMs) continue;
-      for (const list of [this.sources, this.sums, this.counts, this.ms, this.scanAt]) list.splice(k, 1);
+    const { list } = this;
+    let kept = DEVICES;
+    for (let at = DEVICES; at < list.length; at += ITEMS) {
+      if (list[at + MS] < sinceMs) continue;
+      if (kept < at) for (let n = 0; n < ITEMS; n += 1) list[kept + n] = list[at + n];
+      kept += ITEMS;
     }
+    truncate(list, kept);
   }
 
-  /** How many readings the mean of an entry is still worth. @param {number} k @param {number} ms @param {number} graceS of its device
-   * @param {import('./settings').Settings} settings */
-  worth(k, ms, graceS, { smoothScans }) {
-    const silentS = (ms - this.ms[k]) / 1000 - graceS;
-    return silentS <= 0 ? this.counts[k] : this.counts[k] * Math.exp(-silentS / (smoothScans * this.period));
+  /** Devices have other numbers from now on. @param {(source: number) => number} numberOf */
+  renumber(numberOf) {
+    for (let at = DEVICES; at < this.list.length; at += ITEMS) this.list[at] = numberOf(this.list[at]);
   }
-
-  /** Mean level of an entry, dBm. @param {number} k */
-  meanOf(k) { return this.sums[k] / this.counts[k]; }
-
-  /**
-   * Level of an entry that sinks with silence, dBm.
-   * @param {number} k @param {number} worth @param {import('./settings').Settings} settings
-   */
-  levelOf(k, worth, { silence }) { return (this.meanOf(k) * worth + SILENT_DBM * silence) / (worth + silence); }
 }
 
 const SCAN_MS = 1000;
 const QUARTILE_STEP_DB = 0.02; // a scan, when many were heard: follows a change of some decibels in some minutes
 
-module.exports = { Hearing };
+module.exports = { Heard, Hearing, powerDb };

@@ -2,16 +2,14 @@
 'use strict';
 
 const { DEFAULTS, TUNABLE } = require('./settings');
+const { Around, Gateways } = require('./around');
 const { knowsAny } = require('./decisions');
 const { Following } = require('./follow');
-const { GatewayStatus } = require('./gateway-status');
-const { Sampling, createLearned } = require('./learned');
+const { Heard, powerDb } = require('./hearing');
 const { createModel, modelOf, placementKey } = require('./model');
-const { Person, emptyOutcome, knownPerson, presenceOf } = require('./person');
-const { heardByPhone, powerDb } = require('./sightings');
-const { createResends, flush, addGatewayReading, addPhoneBatch, releaseDue } = require('./reorder-buffer');
-const { restored, saved } = require('./saved');
-const { expectedIn, strengthOf, traceOf } = require('./trace');
+const { People } = require('./people');
+const { emptyOutcome, knownPerson, presenceOf } = require('./person');
+const { Sampling, expectedIn, strengthOf, traceOf } = require('./trace');
 
 /**
  * Where everybody is. Each staff member has a level for each device that is heard, a level for each room, and a trellis over
@@ -22,6 +20,7 @@ const { expectedIn, strengthOf, traceOf } = require('./trace');
  * @typedef {import('../locator').Outcome} Outcome
  * @typedef {import('../locator').Presence} Presence
  * @typedef {import('./model').Model} Model
+ * @typedef {import('./person').Person} Person
  */
 class Locator {
   /**
@@ -31,34 +30,31 @@ class Locator {
    */
   constructor(building, overrides, model, versions) {
     this.settings = Object.freeze({ ...DEFAULTS, ...overrides });
-    /** @type {Map<string, Person>} */
-    this.people = new Map();
-    this.gateways = new GatewayStatus();
+    this.people = new People(this.settings);
+    this.gateways = new Gateways();
     this.versions = versions;
-    this.resends = createResends();
     this.sampling = new Sampling();
+    this.phoneHeard = new Heard('phone');
     this.site = this.#siteOf(building, model ?? createModel(building, this.settings));
   }
 
   /** All that follows from a building. @param {Building} building @param {Model} model */
   #siteOf(building, model) {
-    const learnedAt = createLearned(model, this.versions, building.file.learned_offsets ?? true);
-    const isOut = (/** @type {number} */ source) => this.gateways.isOut(model.sources[source]);
-    const following = new Following(model, this.settings, { isOut, at: learnedAt, sampling: this.sampling });
-    return { building, model, learnedAt, following };
+    const around = new Around(model, this.gateways, this.versions, building.file.learned_offsets ?? true);
+    return { building, model, around, following: new Following(model, this.settings, around, this.sampling) };
   }
 
-  /** @param {number} nowMs @param {Outcome} outcome @returns {import('./reorder-buffer').Take<Person>} */
-  #takeAt(nowMs, outcome) {
-    return (person, ms, heard) => this.site.following.take(person, ms, heard, nowMs, outcome);
-  }
-
-  /** @param {string} id @param {number} nowMs when something of them arrived */
-  #personOf(id, nowMs) {
-    let person = this.people.get(id);
-    if (!person) this.people.set(id, person = new Person(id));
-    person.heardS = Math.floor(nowMs / 1000);
-    return person;
+  /** @param {number} nowMs @param {Outcome} outcome @returns {import('./reorder-buffer').Now} */
+  #at(nowMs, outcome) {
+    const { people, site: { following } } = this;
+    return {
+      nowMs,
+      take(slot, ms, heard) {
+        const person = /** @type {Person} */ (people.slots[slot]);
+        if (person.state !== 'present') people.wakeBy(slot, nowMs); // soon to be shown
+        following.take(person, ms, heard, nowMs, outcome);
+      },
+    };
   }
 
   /**
@@ -66,28 +62,44 @@ class Locator {
    * @param {import('../intake/readings').Batch} batch @param {number} nowMs @param {Outcome} outcome is added to
    */
   hear(batch, nowMs, outcome) {
-    const { settings, site: { model, learnedAt } } = this;
-    const { kind, receiver, ts } = batch;
-    const take = this.#takeAt(nowMs, outcome);
-    const { offsets } = learnedAt(ts);
-    if (kind === 'phone') {
-      const heard = heardByPhone(batch, model, settings, offsets);
-      if (heard.sources.length === 0) return;
-      const person = this.#personOf(receiver, nowMs);
-      if (!addPhoneBatch(person, ts, heard, nowMs, settings, take)) outcome.late.push({ staff_id: receiver, ts });
-      return;
-    }
-    const source = model.gateways.get(receiver);
-    if (source === undefined || this.resends.knows(receiver, batch)) return;
+    const { offsets } = this.site.around.at(batch.ts);
+    if (batch.kind === 'phone') this.#hearPhone(batch, offsets, nowMs, outcome);
+    else if (!this.gateways.sentBefore(batch)) this.#hearGateway(batch, offsets, nowMs, outcome);
+  }
+
+  /**
+   * @param {import('../intake/readings').Batch} batch @param {Float32Array|null} offsets dB by source @param {number} nowMs
+   * @param {Outcome} outcome
+   */
+  #hearPhone({ receiver, ts, readings }, offsets, nowMs, outcome) {
+    const { settings, people, phoneHeard, site: { model } } = this;
+    phoneHeard.hearBeacons(readings, model, offsets, settings);
+    if (phoneHeard.sources.length === 0) return;
+    const slot = people.slotOf(receiver);
+    if (!people.buffer.addPhoneBatch(slot, ts, phoneHeard, this.#at(nowMs, outcome))) outcome.late.push({ staff_id: receiver, ts });
+    people.arrived(slot, nowMs);
+  }
+
+  /**
+   * @param {import('../intake/readings').Batch} batch @param {Float32Array|null} offsets dB by source @param {number} nowMs
+   * @param {Outcome} outcome
+   */
+  #hearGateway({ receiver, ts, readings }, offsets, nowMs, outcome) {
+    const { settings, people, site: { model } } = this;
+    const source = model.sources[model.gateways.get(receiver) ?? -1];
+    if (source === undefined) return;
     this.gateways.heard(receiver, ts);
-    const { offsetDb, leastDbm } = /** @type {import('./model').Source} */ (model.sources[source]);
-    const offDb = offsetDb - (offsets === null ? 0 : offsets[source]);
-    for (const { beacon, rssi, tx } of batch.readings) {
+    const now = this.#at(nowMs, outcome);
+    const { number, offsetDb, leastDbm } = source;
+    const offDb = offsetDb - (offsets === null ? 0 : offsets[number]);
+    for (const { beacon, rssi } of readings) {
       const tag = model.tags.get(beacon);
       if (tag === undefined || rssi + offsetDb < leastDbm) continue;
-      const person = this.#personOf(tag.owner, nowMs);
-      const reading = { source, rssi: rssi + offDb - powerDb(rssi, tag.tx, tx, settings), raw: rssi + offsetDb, tag: tag.number };
-      if (!addGatewayReading(person, ts, reading, nowMs, settings, take)) outcome.late.push({ staff_id: tag.owner, ts });
+      const slot = people.slotOfOwner(tag);
+      const asDefault = rssi + offDb - powerDb(tag.tx, settings);
+      const isTaken = people.buffer.addGatewayReading(slot, ts, number, asDefault, rssi + offsetDb, tag.number, now);
+      if (!isTaken) outcome.late.push({ staff_id: tag.owner, ts });
+      people.arrived(slot, nowMs);
     }
   }
 
@@ -96,11 +108,14 @@ class Locator {
    * @param {number} nowMs @param {Outcome} outcome is added to
    */
   tick(nowMs, outcome) {
-    const take = this.#takeAt(nowMs, outcome);
-    for (const person of this.people.values()) {
-      releaseDue(person, nowMs, this.settings, take);
-      this.site.following.age(person, nowMs, outcome);
-      if (nowMs - person.heardS * 1000 > this.settings.goneMs) this.people.delete(person.id);
+    const { settings, people, site: { following } } = this;
+    const now = this.#at(nowMs, outcome);
+    for (const person of people.due(nowMs)) {
+      const heardMs = people.heardMs[person.slot];
+      people.buffer.releaseDue(person.slot, now);
+      following.age(person, heardMs, nowMs, outcome);
+      if (nowMs - heardMs > settings.goneMs) people.forget(person);
+      else people.rest(person, nowMs);
     }
   }
 
@@ -121,13 +136,15 @@ class Locator {
       return;
     }
     const isGone = (/** @type {number} */ room) => room >= 0 && model.rooms[room] === undefined;
-    const take = this.#takeAt(nowMs, outcome);
-    for (const person of this.people.values()) {
+    const now = this.#at(nowMs, outcome);
+    for (const person of this.people.byId.values()) {
       if (!knowsAny(person, isGone)) continue;
-      flush(person, take);
+      this.people.buffer.flush(person.slot, now);
       this.site.following.decisions.leave(person, isGone, outcome);
     }
     this.site = this.#siteOf(next, model);
+    this.people.slotsByTag = [];
+    this.people.wakeMs.fill(-Infinity);
   }
 
   /**
@@ -138,24 +155,27 @@ class Locator {
     this.gateways.set(id, up, ms);
   }
 
-  /** @param {number} nowMs @param {Outcome} outcome @param {Iterable<string>} [ids] @returns {import('./saved').Saved} */
-  save(nowMs, outcome, ids = this.people.keys()) {
-    const chosen = [...ids].flatMap((id) => this.people.get(id) ?? []);
-    return saved(chosen, this.site.model, this.gateways.said, this.resends.save());
+  /**
+   * digest: of the model that it can be restored into.
+   * @typedef {import('./people').Saved & {digest: string, gateways: import('./around').Saved}} Saved
+   * @param {number} nowMs @param {Outcome} outcome @param {Iterable<string>} [ids] @returns {Saved}
+   */
+  save(nowMs, outcome, ids = this.people.byId.keys()) {
+    const { digest, numbers } = this.site.model;
+    return { digest, ...this.people.save(ids, numbers), gateways: this.gateways.save() };
   }
 
-  /** @param {import('./saved').Saved} from @param {(id: string) => boolean} [isChosen] */
+  /** @param {Saved} from @param {(id: string) => boolean} [isChosen] */
   restore(from, isChosen = () => true) {
     if (from.digest !== this.site.model.digest) return false;
-    for (const person of restored(from, isChosen, this.site.model)) this.people.set(person.id, person);
-    this.resends.restore(from.resends);
-    for (const [id, { up, ms }] of from.said) if (!this.gateways.said.has(id)) this.setGateway(id, up, ms);
+    this.people.restore(from, isChosen, this.site.model.numbers);
+    this.gateways.restore(from.gateways);
     return true;
   }
 
   /** From when on it is open where somebody is, epoch ms. @param {string} id */
   doubtedSince(id) {
-    const first = this.people.get(id)?.seconds[0];
+    const first = this.people.byId.get(id)?.seconds[0];
     return first ? first.second * 1000 : Infinity;
   }
 
@@ -164,23 +184,15 @@ class Locator {
     return person.stay.room < 0 ? person : { id: person.id, ...person.stay };
   }
 
-  /** @param {(person: Person) => import('./person').Staying} view @returns {Presence[]} */
-  #everybody(view) {
-    return [...this.people.values()].flatMap((person) => {
-      const at = view(person);
-      return person.state === 'new' || at.room < 0 ? [] : presenceOf(person, this.site.model, at);
-    });
-  }
-
   /** Everybody heard within the last quarter of an hour whose room was reported. */
-  presences() { return this.#everybody((person) => person); }
+  presences() { return this.people.presences(this.site.model, (person) => person); }
 
   /** The same people as history has them: who changed the room just now may still be in the one before. */
-  openStays() { return this.#everybody((person) => this.#stayOf(person)); }
+  openStays() { return this.people.presences(this.site.model, (person) => this.#stayOf(person)); }
 
   /** Why somebody is said to be where they are; null where nothing is known of them. @param {string} id */
   trace(id) {
-    const person = this.people.get(id);
+    const person = this.people.byId.get(id);
     return person && person.ms !== -Infinity ? traceOf(person, this.site.following.belief) : null;
   }
 
@@ -189,7 +201,7 @@ class Locator {
 
   /** How much stronger than calibrated each tag or phone is, dB. */
   learnedStrengths() {
-    return [...this.people.values()].map((person) => ({ staff_id: person.id, ...strengthOf(person) }));
+    return [...this.people.byId.values()].map((person) => ({ staff_id: person.id, ...strengthOf(person) }));
   }
 
   /** Who learns of devices and of the plan. @param {((sample: import('../locator').Sample) => void)|null} listener */
@@ -200,7 +212,7 @@ class Locator {
    * @param {string} id @param {string} room @param {number} sinceMs @returns {Presence|null} null: they are not there at present
    */
   correctStayStart(id, room, sinceMs) {
-    const person = this.people.get(id);
+    const person = this.people.byId.get(id);
     if (!person) return null;
     const stay = this.#stayOf(person);
     if (stay.room < 0 || this.site.model.rooms[stay.room]?.id !== room) return null;
@@ -217,9 +229,9 @@ class Locator {
   resume({ staff_id: id, level, room, since, ts, state }) {
     const known = this.site.model.numbers.rooms.get(`${level}/${room}`) ?? -1;
     if (this.site.model.rooms[known] === undefined) return;
-    const before = this.people.get(id);
+    const before = this.people.byId.get(id);
     if (!before) {
-      this.people.set(id, knownPerson(id, known, since, ts, state, this.settings));
+      this.people.add(knownPerson(id, known, since, ts, state, this.settings), ts, { frontMs: ts });
     } else if (before.first && since < this.#stayOf(before).sinceMs) this.correctStayStart(id, room, since);
   }
 }

@@ -123,7 +123,7 @@ function* digestOf(settings, rooms, sources, tags) {
 const PIECE = 500;
 
 /** To be counted up when what is saved of people means something else. */
-const FORMAT = 4;
+const FORMAT = 5;
 
 /**
  * All that the level of a device depends on; what was learned of it holds for this place only.
@@ -132,17 +132,9 @@ const FORMAT = 4;
 const placementKey = ({ level, room, x_m: x, y_m: y, tx, rssi_offset: offset }) => [level, room, x, y, tx ?? '', offset ?? ''].join(' ');
 
 /**
- * Whether no device of a room can hear a tag, or be heard by a phone.
- * @param {Room|undefined} room @param {'phone'|'gateway'} kind what somebody is heard by @param {ReadonlySet<number>} silent sources
- *   @param {(source: number) => boolean} isOut
- */
-const isDeaf = (room, kind, silent, isOut) => (
-  room !== undefined && room.devices[kind].every((source) => silent.has(source) || isOut(source)));
-
-/**
  * As `modelOf`, at once.
  * @param {Building} building @param {import('./settings').Settings} settings @param {Numbers} [numbers]
  */
 const createModel = (building, settings, numbers) => inOneGo(modelOf(building, settings, numbers));
 
-module.exports = { createModel, isDeaf, modelOf, placementKey };
+module.exports = { createModel, modelOf, placementKey };

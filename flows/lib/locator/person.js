@@ -10,54 +10,60 @@ const { Trellis } = require('./trellis');
  * @typedef {import('../locator').State} State
  * @typedef {import('../locator').Outcome} Outcome
  * @typedef {import('../locator').Presence} Presence
- * @typedef {{second: number, beacon: string, rssi: number, room: number, changes: (readonly number[])[]}} Second one that history has
- *   not decided yet; room: as it was reported; changes: of each trellis, by `endSecond`; of one that begins later: as of the first
+ * @typedef {{second: number, beacon: string, rssi: number, room: number}} Second one that history has not decided yet; room: as it was
+ *   reported
  * @typedef {Pick<Person, 'id'|'room'|'sinceMs'>} Staying
  */
 class Person {
   /** @param {string} id */
   constructor(id) {
     this.id = id;
-    this.hash = hashOf(id);
-    /** Readings of gateways. @type {number[]} */
-    this.waiting = [];
-    /** @type {number[]|null} */
-    this.phoneMs = null;
-    /** Our clock when anything of them came in, seconds. */
-    this.heardS = 0;
-    /** Event time of the newest reading. */
+    // what each step asks for comes first: it lies together in memory
+    /** Their number in a locator. */
+    this.slot = -1;
+    /** Event time of the newest reading by which they are located. */
     this.ms = -Infinity;
-    /** As it was reported. @type {State|'new'} */
-    this.state = 'new';
-    /** Whether the stay so far was handed out. */
-    this.reported = true;
-    /** Whether history knows no other room before. */
-    this.first = true;
     /** Where they are live, by number; -1: unknown. */
     this.room = -1;
-    this.sinceMs = 0;
+    /** As it was reported. @type {State|'new'} */
+    this.state = 'new';
     /** Whether it is the first room after nothing was known, so short a time ago that it may have been wrong. */
     this.guess = false;
+    /** Whether the stay so far was handed out. */
+    this.reported = true;
+    this.hearing = new Hearing();
+    /** By the rule alone. */
+    this.rule = new Trellis();
+    /** Advised by the plan, where that speaks or is learned from. @type {Trellis|null} */
+    this.advised = null;
+    /** Whether the plan speaks. */
+    this.isAdvised = false;
+    /** The latest second that history has not decided yet; -1: it has decided all. */
+    this.newestS = -1;
     /** That they are there; null: not known, since they were not heard yet. @type {number|null} */
     this.probability = null;
     this.runnerUp = -1;
+    this.saidLikely = true;
     /** When a presence said how likely it is, event time. */
     this.saidMs = -Infinity;
-    this.saidLikely = true;
+    this.sinceMs = 0;
     /** Where history has them, and since when. */
     this.stay = { room: -1, sinceMs: 0 };
+    /** Whether history knows no other room before. */
+    this.first = true;
     /** Ascending. @type {Second[]} */
     this.seconds = [];
-    this.hearing = new Hearing();
-    /** By the rule alone, and advised by the plan where that speaks or is learned from. */
-    this.trellises = [new Trellis()];
-    /** Whether the plan speaks. */
-    this.isAdvised = false;
     /** How well the plan fits in each room, asked once a second. @type {Advice|null} */
     this.advice = null;
     /** By how much their tag or phone is stronger than calibrated, dB: mean and variance. */
     this.strength = { db: 0, variance: NaN };
+    this.hash = hashOf(id);
   }
+
+  /** The one that counts. */
+  get trellis() { return this.isAdvised && this.advised !== null ? this.advised : this.rule; }
+
+  get trellises() { return this.advised === null ? [this.rule] : [this.rule, this.advised]; }
 }
 
 /**
@@ -67,9 +73,9 @@ class Person {
  */
 function knownPerson(id, room, sinceMs, ms, state, { changeDb }) {
   const person = new Person(id);
-  person.trellises[0].reset(ms, room, changeDb);
+  person.rule.reset(ms, room, changeDb);
   const reported = state === 'lost';
-  return Object.assign(person, { room, sinceMs, ms, heardS: Math.floor(ms / 1000), state, reported, stay: { room, sinceMs } });
+  return Object.assign(person, { room, sinceMs, ms, state, reported, stay: { room, sinceMs } });
 }
 
 /**

@@ -22,9 +22,7 @@ const TUNABLE = Object.freeze(/** @type {(keyof typeof TUNED)[]} */ (Object.keys
 
 /** Physics and times of the contract. */
 const CONSTANTS = Object.freeze({
-  txDbm: -59, // calibrated power of a beacon that says nothing else (the building schema's default)
-  claimDb: 15, // what a beacon says of its power moves its level by so much at most …
-  loudestClaimDb: 10, // … and counts nothing where it would have to be nearer than a hand's breadth
+  txDbm: -59, // calibrated power of a beacon of which the building says nothing else (the schema's default)
   touchDbm: -35, // measured within a hand's breadth only: held to a beacon on purpose, decides alone …
   touchAboveDb: 20, // … where it is so much above all else: some transmitters are strong
   exponent: 2.2, // path loss: 10 · exponent · log10(metres); offices measure 1.6 to 3.3 (Rappaport, Wireless Communications, 4.9)
@@ -34,7 +32,7 @@ const CONSTANTS = Object.freeze({
   levelDb: 12, // standard deviation of how far tags and phones are from their calibrated power
 
   windowMs: 1000, // a gateway's default window: before it is over its silence says nothing
-  tickMs: 250, // readings of several gateways are taken together in steps of this event time
+  tickMs: 500, // readings of several gateways are taken together in steps of this event time
   holdMs: 150, // so long a step waits for slower gateways: network and broker take 10 to 100 ms
   reorderMs: 1000, // … or until this much newer readings came (in a replay faster than time)
   aheadMs: 5000, // a clock further ahead than this is not believed; the arrival counts

@@ -61,8 +61,8 @@ function createSelection(building) {
   };
 }
 
-/** A row of the readings file; tx only where the beacon sends it. @param {Batch} batch @param {Batch['readings'][number]} reading */
-const rowOf = ({ ts, kind, receiver }, { beacon, rssi, tx }) => `${ts},${kind},${receiver},${beacon},${rssi}${tx === undefined ? '' : `,${tx}`}\n`;
+/** A row of the readings file. @param {Batch} batch @param {Batch['readings'][number]} reading */
+const rowOf = ({ ts, kind, receiver }, { beacon, rssi }) => `${ts},${kind},${receiver},${beacon},${rssi}\n`;
 
 /** The room of the person at a time. @param {readonly Tap[]} taps @param {number} ts */
 const roomAt = (taps, ts) => taps.findLast((tap) => tap.ts <= ts)?.room ?? null;
@@ -101,7 +101,7 @@ function rowsOf(kept, mode) {
   return rows.filter((row, i) => row !== rows[i - 1]).map((row) => row.split(','));
 }
 
-/** The readings as a CSV table, without `tx`. @param {string} kept @param {Mode} mode */
+/** The readings as a CSV table. @param {string} kept @param {Mode} mode */
 const readingsText = (kept, mode) => HEADER + rowsOf(kept, mode)
   .map(([ts, , receiver, beacon, rssi]) => `${ts},${receiver},${beacon},${rssi}\n`).join('');
 
@@ -112,8 +112,7 @@ const readingsText = (kept, mode) => HEADER + rowsOf(kept, mode)
  */
 function walkOf(recording, building, kept) {
   const mode = modeOf(recording, building);
-  const rows = rowsOf(kept, mode).map(([ts, , receiver = '', beacon = '', rssi, tx]) => (
-    { ts: Number(ts), receiver, beacon, rssi: Number(rssi), ...(tx === undefined ? {} : { tx: Number(tx) }) }));
+  const rows = rowsOf(kept, mode).map(([ts, , receiver = '', beacon = '', rssi]) => ({ ts: Number(ts), receiver, beacon, rssi: Number(rssi) }));
   return { building, mode, rows, taps: recording.taps, endMs: recording.stopped_ms ?? recording.started_ms };
 }
 

@@ -253,11 +253,13 @@ describe('a receiver that is dead', () => {
   });
 });
 
-describe('a claimed power that cannot be true moves nobody:', () => {
+describe('a claimed power moves nobody, true or not:', () => {
   for (const [name, of, tx] of /** @type {[string, string[], number][]} */ ([
     ['far away, claiming to be weak', ['G-a', 'G-c', 'G-lift', 'U-b'], -100],
     ['far away, claiming to be the weakest there is', ['G-a', 'G-c', 'G-lift', 'U-b'], -127],
+    ['far away, claiming to be a little weak', ['G-a', 'G-c', 'G-lift', 'U-b'], -74],
     ['near, claiming to be strong', ['G-b'], 20],
+    ['near, claiming to be a little strong', ['G-b'], -44],
     ['all, claiming to be strong', Object.keys(PLACES), 20],
     ['all, claiming to be weak', Object.keys(PLACES), -100],
   ])) {

@@ -250,11 +250,11 @@ describe('rooms', () => {
     const gone = createScene();
     standWithTag(gone, 'G-a', 20);
     gone.locator.setGateway('gw-G-a', false, gone.now());
-    assert.equal(gone.locator.save(gone.now(), gone.outcome).said.get('gw-G-a')?.up, false);
+    assert.equal(gone.locator.save(gone.now(), gone.outcome).gateways.said.get('gw-G-a')?.up, false);
     standWithTag(gone, 'G-a', 2, createEther(house()));
-    assert.equal(gone.locator.save(gone.now(), gone.outcome).said.get('gw-G-a')?.up, false, 'readings in flight come after its end');
+    assert.equal(gone.locator.save(gone.now(), gone.outcome).gateways.said.get('gw-G-a')?.up, false, 'readings in flight come after its end');
     standWithTag(gone, 'G-a', 3, createEther(house()));
-    assert.equal(gone.locator.save(gone.now(), gone.outcome).said.get('gw-G-a'), undefined);
+    assert.equal(gone.locator.save(gone.now(), gone.outcome).gateways.said.get('gw-G-a'), undefined);
   });
 });
 

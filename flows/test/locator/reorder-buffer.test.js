@@ -4,38 +4,47 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('../support/fast-check');
-const { addGatewayReading, addPhoneBatch, flush, releaseDue } = require('../../lib/locator/reorder-buffer');
+const { Heard } = require('../../lib/locator/hearing');
+const { ReorderBuffer, renumbered } = require('../../lib/locator/reorder-buffer');
 const { DEFAULTS } = require('../../lib/locator');
 
 const T0 = 1_700_000_000_000;
+const SLOT = 3;
 
-/** @typedef {import('../../lib/locator/reorder-buffer').Buffered} Buffered */
-/** @returns {Buffered} */
-const newBuffer = () => ({ ms: -Infinity, waiting: [], phoneMs: null });
+/** @typedef {(slot: number, ms: number, heard: import('../../lib/locator/hearing').Heard) => void} Take */
 
-/** @param {Buffered} buffered @param {number} ts @param {number} source @param {number} rssi @param {number} nowMs @param {any} take */
-const gateway = (buffered, ts, source, rssi, nowMs, take) =>
-  addGatewayReading(buffered, ts, { source, rssi, raw: rssi, tag: 0 }, nowMs, DEFAULTS, take);
+/** A buffer of somebody. */
+function newBuffer() {
+  const buffer = new ReorderBuffer(DEFAULTS);
+  buffer.begin(SLOT);
+  return buffer;
+}
 
-/** @param {Buffered} buffered @param {number} ts @param {number} nowMs @param {any} take */
-const phone = (buffered, ts, nowMs, take) =>
-  addPhoneBatch(buffered, ts, { kind: 'phone', sources: [1], rssis: [-60], raw: [-60], tag: -1 }, nowMs, DEFAULTS, take);
+/** @param {ReorderBuffer} buffer @param {number} ts @param {number} source @param {number} rssi @param {number} nowMs @param {Take} take */
+const gateway = (buffer, ts, source, rssi, nowMs, take) => buffer.addGatewayReading(SLOT, ts, source, rssi, rssi, 0, { nowMs, take });
+
+/** @param {ReorderBuffer} buffer @param {number} ts @param {number} nowMs @param {Take} take */
+function phone(buffer, ts, nowMs, take) {
+  const heard = new Heard('phone');
+  heard.add(1, -60, -60, -1);
+  return buffer.addPhoneBatch(SLOT, ts, heard, { nowMs, take });
+}
 
 /** Play batches in the order they arrive; what was taken. @param {{ts: number, atMs: number, source: number, rssi: number}[]} batches */
 function played(batches) {
-  const buffered = newBuffer();
+  const buffer = newBuffer();
   /** @type {[number, string][]} */
   const taken = [];
-  /** @param {Buffered} its @param {number} ms @param {any} all */
-  const take = (its, ms, all) => {
-    its.ms = Math.max(its.ms, ms);
-    taken.push([ms, all.sources.map((/** @type {number} */ s, /** @type {number} */ k) => `${s}:${all.rssis[k]}`).sort().join()]);
+  /** @type {Take} */
+  const take = (slot, ms, { sources, rssis }) => {
+    assert.equal(slot, SLOT);
+    taken.push([ms, sources.map((source, k) => `${source}:${rssis[k]}`).sort().join()]);
   };
   for (const { ts, atMs, source, rssi } of batches) {
-    releaseDue(buffered, atMs, DEFAULTS, take);
-    assert.ok(gateway(buffered, ts, source, rssi, atMs, take));
+    buffer.releaseDue(SLOT, { nowMs: atMs, take });
+    assert.ok(gateway(buffer, ts, source, rssi, atMs, take));
   }
-  flush(buffered, take);
+  buffer.flush(SLOT, { nowMs: 0, take });
   return taken;
 }
 
@@ -62,40 +71,55 @@ test('a replay faster than time gathers the same steps', () => {
 });
 
 test('a phone is taken at once, gateways before it first', () => {
-  const buffered = newBuffer();
+  const buffer = newBuffer();
   /** @type {string[]} */
   const taken = [];
-  /** @param {Buffered} its @param {number} ms @param {any} all */
-  const take = (its, ms, all) => {
-    its.ms = ms;
-    taken.push(all.kind);
-  };
-  gateway(buffered, T0, 1, -60, T0 + 10, take);
+  /** @type {Take} */
+  const take = (_, ms, { kind }) => { taken.push(kind); };
+  gateway(buffer, T0, 1, -60, T0 + 10, take);
   assert.deepEqual(taken, []);
-  phone(buffered, T0 + 100, T0 + 110, take);
+  phone(buffer, T0 + 100, T0 + 110, take);
   assert.deepEqual(taken, ['gateway', 'phone']);
 });
 
 test('old readings are late; a little older ones are not', () => {
-  const buffered = newBuffer();
+  const buffer = newBuffer();
   const take = () => {};
-  assert.ok(gateway(buffered, T0, 1, -60, T0, take));
-  assert.ok(gateway(buffered, T0 - 4000, 2, -60, T0 + 50, take));
-  assert.ok(!gateway(buffered, T0 - 600_000, 3, -60, T0 + 60, take));
-  assert.ok(!phone(buffered, T0 - 600_000, T0 + 60, take));
+  assert.ok(gateway(buffer, T0, 1, -60, T0, take));
+  assert.ok(gateway(buffer, T0 - 4000, 2, -60, T0 + 50, take));
+  assert.ok(!gateway(buffer, T0 - 600_000, 3, -60, T0 + 60, take));
+  assert.ok(!phone(buffer, T0 - 600_000, T0 + 60, take));
 });
 
 test('a clock ahead does not make the others late', () => {
-  const buffered = newBuffer();
+  const buffer = newBuffer();
   /** @type {number[]} */
   const times = [];
-  const take = (/** @type {Buffered} */ its, /** @type {number} */ ms) => {
-    its.ms = Math.max(its.ms, ms);
-    times.push(ms);
-  };
-  phone(buffered, T0 + 280_000, T0, take);
-  assert.ok(phone(buffered, T0 + 100, T0 + 100, take));
-  gateway(buffered, T0 + 280_000, 1, -60, T0 + 200, take);
-  assert.ok(gateway(buffered, T0 + 1000, 2, -60, T0 + 1010, take));
+  /** @type {Take} */
+  const take = (_, ms) => { times.push(ms); };
+  phone(buffer, T0 + 280_000, T0, take);
+  assert.ok(phone(buffer, T0 + 100, T0 + 100, take));
+  gateway(buffer, T0 + 280_000, 1, -60, T0 + 200, take);
+  assert.ok(gateway(buffer, T0 + 1000, 2, -60, T0 + 1010, take));
   assert.ok(Math.max(...times) <= T0 + 1010);
+});
+
+test('what waits of many people is kept apart, saved, and gone on with elsewhere under other numbers', () => {
+  const buffer = newBuffer();
+  const PEOPLE = 3000; // more than the first place for them holds
+  for (let slot = 0; slot < PEOPLE; slot += 1) {
+    buffer.begin(slot);
+    const now = { nowMs: T0 + 200, take: () => assert.fail() };
+    for (const source of [1, 2]) buffer.addGatewayReading(slot, T0 + slot % 200, source, -60 - slot % 30, -50, 7, now);
+  }
+  const other = new ReorderBuffer(DEFAULTS);
+  for (let slot = 0; slot < PEOPLE; slot += 1) {
+    other.begin(slot, renumbered(buffer.save(slot), (source) => source + 10, (tag) => tag + 1));
+    /** @type {unknown[]} */
+    const taken = [];
+    /** @type {Take} */
+    const take = (its, ms, { sources, rssis, tag }) => { taken.push(its, ms, [...sources], [...rssis], tag); };
+    other.releaseDue(slot, { nowMs: T0 + 10_000, take });
+    assert.deepEqual(taken, [slot, T0 + slot % 200, [11, 12], [-60 - slot % 30, -60 - slot % 30], 8]);
+  }
 });

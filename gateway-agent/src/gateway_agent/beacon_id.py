@@ -7,6 +7,7 @@ _SHORT = re.compile(r"[0-9A-F]{12}|[0-9A-F]{20}-[0-9A-F]{12}|[0-9A-F]{40}")
 _IBEACON = re.compile(r"[0-9A-F]{32}-([0-9]+)-([0-9]+)")
 _WRITTEN_MAC = re.compile(r"[0-9A-F]{2}([:-])[0-9A-F]{2}(?:\1[0-9A-F]{2}){4}")
 _UUID = re.compile(r"([0-9A-F]{8})-([0-9A-F]{4})-([0-9A-F]{4})-([0-9A-F]{4})-([0-9A-F]{12})")
+_NO_MAC = ("0" * 12, "F" * 12)
 _PART_MAX = 65_535
 """Major and minor are 16 bits each."""
 _WRITTEN_MAX = 100
@@ -48,6 +49,8 @@ def normalise(text: str) -> str:
         upper = upper.replace(":", "").replace("-", "")
     elif found := _UUID.match(upper):
         upper = "".join(found.groups()) + upper[found.end() :]
+    if upper in _NO_MAC:
+        raise _fault(text, "it is an address that no device has: it stands for none")
     if _SHORT.fullmatch(upper):
         return upper
     if not (found := _IBEACON.fullmatch(upper)):

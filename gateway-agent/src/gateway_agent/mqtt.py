@@ -81,7 +81,7 @@ class ProtocolError(ValueError):
 
 
 class Login(NamedTuple):
-    """A client's account and wishes. ``will``: topic and payload, retained. ``resumes``: the session outlives the connection.
+    """A client's account and wishes. ``will``: topic and payload, retained. ``resumes``: its session is kept.
 
     Silence of ``keepalive_s`` is tested; twice that ends the connection."""
 

@@ -8,8 +8,9 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from statistics import median
+from typing import Any
 
-from gateway_agent.decoders import Sighting, Telemetry, decode, join
+from gateway_agent.decoders import Sighting, Telemetry, decode
 from gateway_agent.readings import RSSI_RANGE, Reading
 from gateway_agent.scan_settings import ScanSettings
 
@@ -18,7 +19,8 @@ UNREGISTERED = 256  # tracked beacons
 # A phone changes its address about every 15 minutes; five minutes of silence count as gone.
 FORGET_AFTER_S = 300.0
 DEVICES = 1024  # of wanted beacons; a beacon with changing addresses takes several
-REPEAT_AFTER_S = 60.0  # unchanged values are sent once a minute
+REPEAT_AFTER_S = 60.0  # unchanged values are sent once a minute ...
+UNSAID_AFTER_S = 3600.0  # ... until the device has not said them for so long
 
 
 class Intake:
@@ -94,7 +96,7 @@ class Window:
         allow = self.settings.allow
         wanted = [beacon for beacon in sighting.ids if allow is not None and beacon in allow]
         if wanted or address in self._telemetry:
-            self._telemetry.update(address, sighting.telemetry)
+            self._telemetry.update(address, sighting.telemetry, now)
         if not RSSI_RANGE[0] <= rssi <= RSSI_RANGE[1]:  # what the device says of itself is known all the same
             self.ignored["no_rssi"] += 1
             return
@@ -103,7 +105,7 @@ class Window:
             if not (self._unregistered.hold(beacon, now) and self._publish_unregistered):
                 self.ignored["unregistered"] += 1
                 return
-            self._telemetry.update(address, sighting.telemetry)
+            self._telemetry.update(address, sighting.telemetry, now)
             wanted = [beacon]
         for beacon in wanted:
             _, rssis, power = self._collected.setdefault(beacon, (address, [], [None]))
@@ -163,26 +165,32 @@ class Unregistered:
 
 class DeviceTelemetry:
     """Joins telemetry to beacons by device address, since an Eddystone TLM is a separate advert: the latest of each
-    device, and the last sent of each beacon."""
+    device, and the last sent of each beacon. ``now`` is in monotonic seconds."""
 
     def __init__(self) -> None:
-        self._devices: dict[str, Telemetry | None] = {}
+        self._devices: dict[str, dict[str, tuple[float, float]]] = {}  # by value: what it is, and when it was said last
         self._sent: dict[str, tuple[Telemetry, float]] = {}
 
     def __contains__(self, address: str) -> bool:
         return address in self._devices
 
-    def update(self, address: str, latest: Telemetry | None) -> None:
+    def update(self, address: str, latest: Telemetry | None, now: float) -> None:
         """Merge a device's new telemetry into its earlier values."""
-        self._devices[address] = join(self._devices.pop(address, None), latest)
+        said = self._devices[address] = self._devices.pop(address, {})
+        if latest is not None:
+            said.update((name, (value, now)) for name, value in latest._asdict().items() if value is not None)
         if len(self._devices) > DEVICES:
             del self._devices[next(iter(self._devices))]
 
     def take(self, address: str, beacon: str, now: float) -> Telemetry | None:
         """Telemetry for the beacon's next reading: when it changed, else once a minute; otherwise None."""
-        latest = self._devices.get(address)
-        if latest is None:
+        said = self._devices.get(address)
+        if not said:
             return None
+        known: dict[str, Any] = {name: value for name, (value, at) in said.items() if now - at < UNSAID_AFTER_S}
+        if not known:
+            return None
+        latest = Telemetry(**known)
         sent, at = self._sent.pop(beacon, (None, now))
         if sent == latest and now - at < REPEAT_AFTER_S:
             self._sent[beacon] = (latest, at)

@@ -5,8 +5,8 @@ import { centre, drawn, edgesOf, pathOf, signBox } from './geometry.js';
 /**
  * Drawn rooms and markers of people of a level. Positions in metres on the drawn plan; sizes in pixels on the screen.
  * @typedef {{id: string, room: string, since: number, ts: number, state: string}} Person
- * @typedef {Person & {x: number, y: number, aged: boolean, tight: boolean}} Marker aged: there is space for the age;
- *   tight: there is no space for a name
+ * @typedef {Person & {x: number, y: number, aged: boolean, lifted: boolean, tight: boolean}} Marker aged: there is space for the age;
+ *   lifted: higher than its place, since else the age would lie on a wall; tight: there is no space for a name
  * @typedef {{id: string, name: string, kind: string, limit: number|null, polygon: [number, number][],
  *   open_edges?: number[]}} Room of the building
  * @typedef {{id: string, name: string, limit: number|null, kind: string, path: string, centre: [number, number],
@@ -24,7 +24,11 @@ const SIGNS_PX = [38, 20];
 export const MARKER_PX = 22;
 /** Closer markers would cover each other. */
 const APART_PX = 24;
-/** With this distance there is space for the age below a marker. */
+/** The age below a marker. */
+const AGE_PX = Object.freeze({ width: 26, height: 14 });
+/** A marker is lifted by so much, and its age is so much closer to it. */
+export const LIFT_PX = Object.freeze({ marker: 8, age: 3 });
+/** With this distance there is space for it. */
 const AGED_PX = 34;
 /** Markers this far outside the screen are drawn too: they may reach into it, or move in. */
 const BEYOND_PX = 120;
@@ -100,13 +104,23 @@ export function createMarkers(rooms, textLength) {
         const tight = step_m * scale < APART_PX;
         const [x, y] = (tight ? null : places.get(one.id)) ?? [room.centre[0], belowSign(room, MARKER_PX / 2, scale)];
         if (visible && !near(visible, x, y, BEYOND_PX / scale)) continue;
-        markers.push({ ...one, x, y, aged: step_m * scale >= AGED_PX, tight });
+        const aged = step_m * scale >= AGED_PX;
+        markers.push({ ...one, x, y, aged, lifted: aged && isWalled(room.polygon, x, y, scale), tight });
       }
     }
     return { markers, clusters };
   }
 
   return { place };
+}
+
+/**
+ * Whether a wall goes through the age below a marker.
+ * @param {DrawnRoom['polygon']} polygon @param {number} x @param {number} y @param {number} scale
+ */
+function isWalled(polygon, x, y, scale) {
+  const lowest = y + (MARKER_PX / 2 + AGE_PX.height) / scale;
+  return [-AGE_PX.width, AGE_PX.width].some((dx) => !inside(polygon, [x + dx / 2 / scale, lowest]));
 }
 
 /** Radius of a cluster by its number of people, pixels. @param {number} count */

@@ -72,7 +72,8 @@ const batteryLow = {
     return [{ subject: id, since, level, room, text: `The battery of ${what} is low: ${(mv / 1000).toFixed(2)} V.`,
       todo: 'Change it within days: beacons stop between 2.2 and 1.8 V.' }];
   }),
-  isResolved: ({ building, beacons }, { subject: id }) => !building.isRegistered(id) || (beacons.of(id)?.battery_mv ?? 0) >= OK_MV,
+  isResolved: ({ building, beacons }, { subject: id }) => !building.isRegistered(id) || (beacons.of(id)?.battery_mv ?? 0) >= OK_MV
+    || beacons.isWithoutBattery(id), // what it said is forgotten: it may be another device under its id by now
 };
 
 /** @param {import('../../building').Building} building @returns {{id: string, level?: string, room?: string, staffId?: string}[]} */

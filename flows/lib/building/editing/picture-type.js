@@ -98,7 +98,8 @@ const ENTITY = /<!ENTITY/i;
  * @throws {PictureError}
  */
 function checkSvg(text) {
-  const parser = sax.parser(true, { position: false });
+  const parser = sax.parser(true, { position: false, strictEntities: true });
+  const prefixes = createPrefixes();
   let [isBegun, depth, attributes] = [false, 0, 0];
   parser.onerror = (error) => {
     throw new PictureError(isBegun && !ENTITY.test(text) ? `the SVG is damaged (${firstLine(error)}): ${PLAIN}` : isBegun ? entityFault(text) : NOT_A_PICTURE);
@@ -108,13 +109,17 @@ function checkSvg(text) {
     if (name.toLowerCase() === 'xml-stylesheet') throw new PictureError(`the SVG loads a style sheet from elsewhere: ${PLAIN}`);
   };
   parser.onopentagstart = () => { attributes = 0; };
-  parser.onattribute = () => {
+  parser.onattribute = ({ name, value }) => {
     attributes += 1;
+    prefixes.attribute(name, value);
     if (attributes > ATTRIBUTES_MAX) throw new PictureError(`the SVG has more than ${ATTRIBUTES_MAX} attributes in one tag: ${PLAIN}`);
   };
   parser.onopentag = ({ name }) => {
     const local = name.slice(name.indexOf(':') + 1).toLowerCase();
     if (!isBegun && local !== 'svg') throw new PictureError(`the file is no PNG, JPEG or SVG: it begins with <${name.slice(0, 40)}>`);
+    if (isBegun && depth === 0) throw new PictureError(`the SVG is damaged (it has two roots): ${PLAIN}`);
+    if (!isBegun && !prefixes.isSvg(name)) throw new PictureError(ENTITY.test(text) ? entityFault(text) : NO_NAMESPACE);
+    prefixes.element(name);
     isBegun = true;
     depth += 1;
     if (depth > DEPTH_MAX) throw new PictureError(`the SVG nests more than ${DEPTH_MAX} deep: ${PLAIN}`);
@@ -125,7 +130,37 @@ function checkSvg(text) {
   parser.close();
   if (!isBegun) throw new PictureError(NOT_A_PICTURE);
   if (ENTITY.test(text)) throw new PictureError(entityFault(text));
+  if (/^\s+<\?xml\s/.test(text.slice(0, 100))) throw new PictureError('the SVG has blanks before <?xml, so no browser shows it: take them out');
+  const unknown = prefixes.unknown();
+  if (unknown !== undefined) throw new PictureError(`the SVG uses ${unknown}: without xmlns:${unknown}="…", so no browser shows it: ${PLAIN}`);
 }
+
+/** Prefixes of names, whose meaning a document says by `xmlns:…`; wherever it does, which is enough to find a forgotten one. */
+function createPrefixes() {
+  const said = new Map([['xml', ''], ['xmlns', '']]);
+  /** @type {Set<string>} */
+  const used = new Set();
+  /** @param {string} name */
+  const use = (name) => { if (name.includes(':') && used.size < PREFIXES_MAX) used.add(name.slice(0, name.indexOf(':'))); };
+  return {
+    /** @param {string} name @param {string} value */
+    attribute(name, value) {
+      if (name === 'xmlns') said.set('', value);
+      else if (name.startsWith('xmlns:') && said.size < PREFIXES_MAX) said.set(name.slice('xmlns:'.length), value);
+      else use(name);
+    },
+    element: use,
+    /** Whether a root of this name, whose attributes are known, is an SVG's. @param {string} name */
+    isSvg: (name) => said.get(name.includes(':') ? name.slice(0, name.indexOf(':')) : '') === SVG_NAMESPACE,
+    /** The first that nothing says the meaning of. @returns {string|undefined} */
+    unknown: () => [...used].find((prefix) => !said.has(prefix))?.slice(0, 40),
+  };
+}
+
+const SVG_NAMESPACE = 'http://www.w3.org/2000/svg';
+const NO_NAMESPACE = `the SVG does not say xmlns="${SVG_NAMESPACE}", so no browser shows it: ${PLAIN}`;
+/** Of ten programs that keep their own data in a drawing. */
+const PREFIXES_MAX = 100;
 
 /** @param {string} declaration */
 const entityFault = (declaration) => (/ns\.adobe\.com|ns_(?:svg|extend|ai|graphs)/i.test(declaration)

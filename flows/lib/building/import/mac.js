@@ -6,6 +6,9 @@ const { readBeacon } = require('../ids');
 const MAC_DIGITS = 12;
 /** A text that was meant as one of the longer forms. */
 const LONG = /^[0-9A-F-]{32,}$/;
+const PLACEHOLDER = /^(?:0{12}|F{12})$/;
+/** As spreadsheets write a MAC that looks like a number. */
+const CALCULATED = /^\d[.,]?\d*E\+\d+$/;
 const LETTERS_MAX = 5;
 
 /**
@@ -20,6 +23,8 @@ function readMac(text) {
   const upper = text.trim().toUpperCase();
   if (LONG.test(upper) || !/[0-9A-Z]/.test(upper)) return { kind: 'mac_form', reason: `the beacon id ${read.reason}` };
   const digits = upper.replace(/[:-]/g, '');
+  if (PLACEHOLDER.test(digits)) return { kind: 'mac_form', reason: `the MAC ${read.reason}` };
+  if (CALCULATED.test(upper)) return { kind: 'mac_digit', reason: 'a spreadsheet has made a number of the MAC: format its column as text, and write it again' };
   const strange = [...new Set(digits.match(/[^0-9A-F]/gu) ?? [])];
   const reasons = [
     ...(strange.length > 0 ? [`${lettersOf(strange)} in the MAC is no hex digit`] : []),

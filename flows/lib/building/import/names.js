@@ -5,8 +5,8 @@
 
 const ID_LENGTH_MAX = 64;
 
-/** Normalises case and spaces. @param {string} text */
-const fold = (text) => text.normalize('NFC').replace(/\s+/g, ' ').trim().toLowerCase();
+/** Normalises case and spaces, and leaves out what nobody sees. @param {string} text */
+const fold = (text) => text.normalize('NFC').replace(/\p{Default_Ignorable_Code_Point}/gu, '').replace(/\s+/g, ' ').trim().toLowerCase();
 
 /** As `fold`, also without punctuation: equal results may mean the same thing. @param {string} text */
 const foldMore = (text) => text.normalize('NFKD').toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
@@ -17,7 +17,8 @@ const foldMore = (text) => text.normalize('NFKD').toLowerCase().replace(/[^\p{L}
  * @returns {string} '': no character of the text is valid in an id
  */
 function idFrom(text) {
-  const plain = text.normalize('NFKD').replace(/\p{M}/gu, '').replace(/[^A-Za-z0-9_.-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '');
+  const signed = text.trim().replace(/^[-\u2013\u2212]\s?(?=\d)/, 'minus-'); // a level -1 is not level 1
+  const plain = signed.normalize('NFKD').replace(/\p{M}/gu, '').replace(/[^A-Za-z0-9_.-]+/g, '-').replace(/^[^A-Za-z0-9]+/, '');
   let end = plain.length;
   while (plain[end - 1] === '-') end -= 1;
   return plain.slice(0, Math.min(end, ID_LENGTH_MAX));

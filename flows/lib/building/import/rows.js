@@ -19,6 +19,8 @@ const ALIASES = { 'mac address': 'mac', mac_address: 'mac', beacon: 'mac', 'beac
 /** A MAC with its own separators, valid or not, and the separator after it. */
 const MAC_FIRST = /^[0-9a-z]{2}(?:[:-][0-9a-z]{1,3}){4,6}\s*([,;\t:])/i;
 const SEPARATOR = /[,;\t:]/;
+/** What some programs write for Excel alone. */
+const SEPARATOR_LINE = /^"?sep=.?"?$/i;
 const COLONS = /^((?:[0-9a-f]{2}:){5}[0-9a-f]{2}|[^:]*):(.*)$/i;
 /** An invalid MAC with colons, then location and level. */
 const BAD_COLONS = /^([0-9a-z]{1,3}(?::[0-9a-z]{1,3}){3,6}):([^:]*):([^:]*)$/i;
@@ -68,6 +70,7 @@ function* readRows(text, { linesMax = Infinity } = {}) {
   const lines = text.replace(/^\ufeff/, '').split(/\r\n|\n|\r/)
     .map((line, i) => ({ line: i + 1, text: line })).filter((line) => line.text.trim() !== '');
   if (lines.length > linesMax) throw new ImportError(`the list has ${lines.length} rows, at most ${linesMax} are taken at once: split it`);
+  if (lines[0] && SEPARATOR_LINE.test(lines[0].text)) lines.shift();
   const header = lines[0] && readHeader(lines[0].text);
   /** @type {Row[]} */
   const rows = [];

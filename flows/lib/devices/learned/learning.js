@@ -52,11 +52,27 @@ class Learning {
   bias(kind, id) { return this.offsets.bias(`${kind} ${id}`); }
 
   /**
+   * Forgets what is no more in the building: else the median would be that of devices that are gone.
+   * @param {Building} building
+   */
+  leave({ gateways, beacons, rooms, levels }) {
+    const isGone = (/** @type {string} */ key) => {
+      const [kind = '', ...id] = key.split(' ');
+      return !(kind === 'gateway' ? gateways : beacons).has(id.join(' '));
+    };
+    this.offsets.leave(isGone);
+    this.silence.leave(isGone);
+    this.planWorth.leave(isGone, (room) => !rooms.has(room), (level) => !levels.some(({ id }) => id === level));
+  }
+
+  /**
    * What is known now. What the building file states of a device goes before what is learned.
    * @param {Building} building @param {boolean} isDue whether offsets are learned anew @param {LearnedVersion} [last] in use
    * @returns {Omit<LearnedVersion, 'from_ms'>}
    */
-  version({ gateways, beacons }, isDue, last) {
+  version(building, isDue, last) {
+    this.leave(building);
+    const { gateways, beacons } = building;
     const offsets = !isDue ? last?.offsets ?? [] : this.offsets.all().filter(({ kind, id, offset_db: db }) => {
       const device = kind === 'gateway' ? gateways.get(id) : beacons.get(id);
       return db !== 0 && device && (kind === 'gateway' ? gateways.get(id)?.rssi_offset : beacons.get(id)?.tx) === undefined;

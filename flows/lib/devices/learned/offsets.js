@@ -73,6 +73,12 @@ class Offsets {
     device.variance += (offDb * (sum / readings - device.dbm) - device.variance) / device.visits;
   }
 
+  /** @param {(key: string) => boolean} isGone of a device */
+  leave(isGone) {
+    for (const key of this.devices.keys()) if (isGone(key)) this.devices.delete(key);
+    for (const [pair, { key }] of this.open) if (isGone(key)) this.open.delete(pair);
+  }
+
   /** dB by which a device is off, whatever of it is corrected; null: too few visits. @param {string} key */
   bias(key) {
     const device = this.devices.get(key);

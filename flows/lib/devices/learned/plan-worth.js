@@ -57,7 +57,24 @@ class PlanWorth {
   /** Levels whose plan speaks. @returns {string[]} */
   plan() { return [...this.speaks].sort(); }
 
-  clear() { Object.assign(this, new PlanWorth()); }
+  /**
+   * @param {(key: string) => boolean} isGone of a device @param {(room: string) => boolean} isRoomGone
+   * @param {(level: string) => boolean} isLevelGone
+   */
+  leave(isGone, isRoomGone, isLevelGone) {
+    for (const key of this.devices.keys()) if (isGone(key)) this.devices.delete(key);
+    for (const map of this.rooms) {
+      for (const key of map.keys()) {
+        const at = key.indexOf(' ');
+        if (isRoomGone(key.slice(0, at)) || isGone(key.slice(at + 1))) map.delete(key);
+      }
+    }
+    for (const level of [...this.levels.keys(), ...this.speaks]) {
+      if (!isLevelGone(level)) continue;
+      this.levels.delete(level);
+      this.speaks.delete(level);
+    }
+  }
 
   save() {
     return { rooms: this.rooms.map((one) => [...one]), devices: [...this.devices], levels: [...this.levels], speaks: [...this.speaks] };

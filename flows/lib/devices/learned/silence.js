@@ -54,7 +54,12 @@ class Silence {
   /** Keys of the silent devices. @returns {string[]} */
   silent() { return [...this.missed.keys()].filter((key) => this.isDead(key)).sort(); }
 
-  clear() { Object.assign(this, new Silence()); }
+  /** @param {(key: string) => boolean} isGone of a device */
+  leave(isGone) {
+    for (const map of [this.companies, this.missed, ...[...this.companies.values()].map(({ shares }) => shares)]) {
+      for (const key of map.keys()) if (isGone(key)) map.delete(key);
+    }
+  }
 
   save() {
     return { companies: [...this.companies].map(([key, { moments, shares }]) => [key, moments, [...shares]]), missed: [...this.missed] };

@@ -49,7 +49,7 @@ module.exports = {
   Health: { type: 'object', properties: { ts: ms, version: text }, required: ['ts'], additionalProperties: { type: 'number' },
     description: 'Counters and gauges, as the gateway sends them.' },
   HealthPoints: object({ gateway: id, ...span, points: list(ref('Health')), next }),
-  Status: object({ ts: ms, state: { type: 'string', enum: ['online', 'offline'] }, version: orNull(text) }),
+  Status: object({ ts: ms, state: { type: 'string', enum: ['online', 'offline', 'removed'] }, version: orNull(text) }),
   Statuses: object({ gateway: id, ...span, statuses: list(ref('Status')), next }),
   Event: object({
     ts: ms,

@@ -1,0 +1,150 @@
+// @ts-check
+'use strict';
+
+const { Hearing } = require('./hearing');
+const { Person, presenceOf } = require('./person');
+const { ReorderBuffer, grown, renumbered } = require('./reorder-buffer');
+const { Trellis } = require('./trellis');
+
+/**
+ * Everybody a locator knows, each in a slot. By slot stands what is asked of many people at once; the rest is with the person.
+ * @typedef {import('./model').Numbers} Numbers
+ * @typedef {object} Saved people as data that `v8.serialize` takes: another locator goes on from them as this one would, though numbers
+ *   of rooms, sources and tags may be others there
+ * @property {{person: any, heardMs: number, buffered: import('./reorder-buffer').Saved}[]} people without their classes
+ * @property {string[]} rooms keys by number
+ * @property {string[]} sources keys by number
+ * @property {string[]} tags keys by number
+ */
+class People {
+  /** @param {import('./settings').Settings} settings */
+  constructor(settings) {
+    this.settings = settings;
+    this.buffer = new ReorderBuffer(settings);
+    /** @type {Map<string, Person>} */
+    this.byId = new Map();
+    /** @type {(Person|undefined)[]} */
+    this.slots = [];
+    /** @type {number[]} */
+    this.freeSlots = [];
+    /** When something of them arrived, by our clock. */
+    this.heardMs = new Float64Array(0);
+    /** When time alone changes something for them, by our clock; Infinity: never. */
+    this.wakeMs = new Float64Array(0);
+    /** Slots by number of the tag, as far as they were asked for since anybody came or went. @type {(number|undefined)[]} */
+    this.slotsByTag = [];
+  }
+
+  /** @param {string} id */
+  slotOf(id) { return (this.byId.get(id) ?? this.add(new Person(id))).slot; }
+
+  /** @param {import('./model').Tag} tag */
+  slotOfOwner({ number, owner }) { return this.slotsByTag[number] ??= this.slotOf(owner); }
+
+  /**
+   * @param {Person} person takes the place of who had that id @param {number} [heardMs]
+   * @param {Partial<import('./reorder-buffer').Saved>} [buffered]
+   */
+  add(person, heardMs = -Infinity, buffered = {}) {
+    const slot = this.byId.get(person.id)?.slot ?? this.freeSlots.pop() ?? this.slots.length;
+    if (slot >= this.wakeMs.length) {
+      this.wakeMs = grown(this.wakeMs);
+      this.heardMs = grown(this.heardMs);
+    }
+    person.slot = slot;
+    this.byId.set(person.id, person);
+    this.slots[slot] = person;
+    this.heardMs[slot] = heardMs;
+    this.wakeMs[slot] = -Infinity;
+    this.buffer.begin(slot, buffered);
+    this.slotsByTag = [];
+    return person;
+  }
+
+  /** @param {Person} person */
+  forget({ id, slot }) {
+    this.byId.delete(id);
+    this.slots[slot] = undefined;
+    this.freeSlots.push(slot);
+    this.wakeMs[slot] = Infinity;
+    this.slotsByTag = [];
+  }
+
+  /** Something of somebody arrived, and waits or was taken. @param {number} slot @param {number} nowMs */
+  arrived(slot, nowMs) {
+    this.heardMs[slot] = nowMs;
+    this.wakeBy(slot, this.buffer.dueMs[slot]);
+  }
+
+  /** @param {number} slot @param {number} ms */
+  wakeBy(slot, ms) { if (ms < this.wakeMs[slot]) this.wakeMs[slot] = ms; }
+
+  /**
+   * What was due for somebody is done: when time alone changes something next. That is too early where they are heard until then.
+   * @param {Person} person @param {number} nowMs
+   */
+  rest({ slot, ms }, nowMs) {
+    const { arriveMs, staleMs, lostMs, lateMs, goneMs } = this.settings;
+    this.wakeMs[slot] = Math.min(this.buffer.dueMs[slot], this.heardMs[slot] + goneMs + 1);
+    for (const atMs of [ms + arriveMs, ms + staleMs, ms + lostMs, this.heardMs[slot] + lateMs + 1]) {
+      if (atMs > nowMs) this.wakeBy(slot, atMs);
+    }
+  }
+
+  /** For whom time alone changes something by now. @param {number} nowMs */
+  * due(nowMs) {
+    for (let slot = 0; slot < this.slots.length; slot += 1) {
+      if (this.wakeMs[slot] > nowMs) continue;
+      const person = this.slots[slot];
+      if (person) yield person;
+    }
+  }
+
+  /**
+   * Of all whose room was reported.
+   * @param {import('./model').Model} model @param {(person: Person) => import('./person').Staying} view where and since when they are
+   * @returns {import('../locator').Presence[]}
+   */
+  presences(model, view) {
+    return [...this.byId.values()].flatMap((person) => {
+      const at = view(person);
+      return person.state === 'new' || at.room < 0 ? [] : presenceOf(person, model, at);
+    });
+  }
+
+  /** @param {Iterable<string>} ids @param {Numbers} numbers @returns {Saved} */
+  save(ids, { rooms, sources, tags }) {
+    const chosen = [...ids].flatMap((id) => this.byId.get(id) ?? []);
+    const people = chosen.map((person) => (
+      { person: { ...person }, heardMs: this.heardMs[person.slot], buffered: this.buffer.save(person.slot) }));
+    return { people: structuredClone(people), rooms: [...rooms.keys()], sources: [...sources.keys()], tags: [...tags.keys()] };
+  }
+
+  /** @param {Saved} saved @param {(id: string) => boolean} isChosen people to restore @param {Numbers} numbers */
+  restore({ people, rooms, sources, tags }, isChosen, numbers) {
+    const roomOf = translation(rooms, numbers.rooms);
+    const sourceOf = translation(sources, numbers.sources);
+    const tagOf = translation(tags, numbers.tags);
+    for (const { person: data, heardMs, buffered } of people) {
+      if (!isChosen(data.id)) continue;
+      const person = Object.assign(new Person(data.id), structuredClone(data));
+      person.hearing = Object.assign(new Hearing(), person.hearing);
+      person.hearing.renumber(sourceOf);
+      person.rule = Object.assign(new Trellis(), person.rule);
+      person.advised &&= Object.assign(new Trellis(), person.advised);
+      for (const trellis of person.trellises) trellis.renumber(roomOf);
+      for (const place of [person, person.stay, ...person.seconds]) place.room = roomOf(place.room);
+      person.runnerUp = roomOf(person.runnerUp);
+      if (person.advice) person.advice.rooms = person.advice.rooms.map(roomOf);
+      this.add(person, heardMs, renumbered(structuredClone(buffered), sourceOf, tagOf));
+    }
+  }
+}
+
+/** @param {string[]} keys by number @param {Map<string, number>} numbers by key @returns {(number: number) => number} */
+function translation(keys, numbers) {
+  const to = keys.map((key) => numbers.get(key) ?? -1);
+  return (number) => (number < 0 ? number : to[number]);
+}
+
+module.exports = { People };
