@@ -1,70 +1,48 @@
 """Opens connections to a broker without blocking: name, TCP, TLS. Only the standard library."""
 
 import asyncio
+import contextlib
 import socket
 import ssl
 import time
 from collections.abc import Callable
 from typing import Any
 
-READ_BYTES = 4096  # paho asks for single bytes; one system call brings a whole packet
+READ_BYTES = 16384  # a whole record of TLS, so that no data is left where the event loop cannot see it
 LOOK_UP_AGAIN_AFTER_S = 5.0  # thousands of connections share one look-up
-_NOTHING = b""
+_NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 class Stream:
-    """A connected, non-blocking socket as paho reads and writes it. It reads ahead."""
+    """A connected, non-blocking socket, with or without TLS."""
 
-    __slots__ = ("_at", "_data", "_socket")
+    __slots__ = ("_socket",)
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
-        self._data, self._at = _NOTHING, 0
 
-    def recv(self, size: int) -> bytes:
-        """At most ``size`` bytes, b"" at the end. Raises BlockingIOError or ssl.SSLWantReadError without data."""
-        data, at = self._data, self._at
-        if at >= len(data):
-            data = self._data = self._socket.recv(READ_BYTES)
-            at = 0
-        self._at = at + size
-        return data[at : at + size]
-
-    def take(self, beginning: bytes, size: int) -> bytes | None:
-        """The next ``size`` bytes if they are here and begin so; None: something else, an error or the end is next."""
-        if self._at >= len(self._data):
-            try:
-                self._data, self._at = self._socket.recv(READ_BYTES), 0
-            except OSError:  # `recv` meets it again, or the end
-                return None
-        taken = self._data[self._at : self._at + size]
-        if len(taken) < size or not taken.startswith(beginning):
+    def receive(self) -> bytes | None:
+        """What has come; None: nothing; b"": the other side has closed. Raises OSError."""
+        try:
+            return self._socket.recv(READ_BYTES)
+        except _NOT_NOW:
             return None
-        self._at += size
-        return taken
-
-    def has_data(self) -> bool:
-        """Whether ``recv`` has data that the event loop cannot see in the socket."""
-        if self._at < len(self._data):
-            return True
-        self._data, self._at = _NOTHING, 0
-        return isinstance(self._socket, ssl.SSLSocket) and self._socket.pending() > 0
 
     def send(self, data: bytes) -> int:
-        """Write; returns how many bytes were taken. Raises BlockingIOError or ssl.SSLWantWriteError for none."""
-        return self._socket.send(data)
+        """Write; returns how many bytes were taken. Raises OSError."""
+        try:
+            return self._socket.send(data)
+        except _NOT_NOW:
+            return 0
 
     def fileno(self) -> int:
         """The file descriptor, -1 after ``close``."""
         return self._socket.fileno()
 
-    def setblocking(self, flag: bool) -> None:
-        """What paho asks for on each socket; this one never blocks."""
-        self._socket.setblocking(flag)
-
     def cut(self) -> None:
-        """End both directions at once, without TLS's farewell; ``recv`` then returns b""."""
-        self._socket.shutdown(socket.SHUT_RDWR)
+        """End both directions at once, without TLS's farewell; ``receive`` then returns b""."""
+        with contextlib.suppress(OSError):  # it has ended already
+            self._socket.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Close the socket."""

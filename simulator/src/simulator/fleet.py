@@ -13,10 +13,10 @@ from importlib.metadata import version
 
 from gateway_agent.endpoint import Endpoint
 
-from simulator.gateway import PlayedGateway
-from simulator.journal import Journal
+from simulator.gateways import PlayedGateway
 from simulator.link import Link, Receiver, Subscription
 from simulator.message import (
+    ScheduledBatch,
     batch,
     config_topic,
     health,
@@ -30,9 +30,8 @@ from simulator.outbox import Batch, Limits
 from simulator.play import Play
 from simulator.report import SendStats
 from simulator.run_options import RefusedError, RunOptions, Stop, UnreachableError
-from simulator.scenario import ScheduledBatch
 from simulator.settings import Broker
-from simulator.truth import TruthFile
+from simulator.truth import Journal, TruthFile
 
 # Batches that are due soon after each other are sent together, TOGETHER of them if the rate allows: a wake-up for each
 # would cost more than the message.
