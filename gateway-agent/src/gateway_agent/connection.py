@@ -11,10 +11,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from paho.mqtt.enums import MQTTProtocolVersion
+
 from gateway_agent import faults
-from gateway_agent.endpoint import Endpoint, Stream
 from gateway_agent.faults import Fault, LinkError
-from gateway_agent.mqtt import MQTT_5, MQTT_311, RECEIVE_MAXIMUM, Client, Connack, Login
+from gateway_agent.mqtt import MQTT_5, MQTT_311, RECEIVE_MAXIMUM, Client, Connack, Endpoint, Login
 from gateway_agent.settings import Settings
 
 CONNECT_WITHIN_S = 10.0  # each for TCP, TLS and the broker's answer
@@ -42,7 +43,7 @@ async def connect(
     settings: Settings,
     password: str,
     will: tuple[str, bytes] | None = None,
-    versions: tuple[int, ...] = (MQTT_5, MQTT_311),
+    versions: tuple[MQTTProtocolVersion, ...] = (MQTT_5, MQTT_311),
 ) -> AsyncIterator["Connection"]:
     """A connection under the first of these versions that the broker speaks; it ends with the block.
 
@@ -58,17 +59,17 @@ async def connect(
 
 
 async def _open(
-    settings: Settings, password: str, will: tuple[str, bytes] | None, versions: tuple[int, ...]
+    settings: Settings, password: str, will: tuple[str, bytes] | None, versions: tuple[MQTTProtocolVersion, ...]
 ) -> "Connection":
     broker, where = settings.broker, broker_address(settings)
     endpoint = Endpoint(broker.host, broker.port, tls_context(settings) if broker.tls else None)
     for version in versions:
         login = Login(settings.id, settings.id, password, broker.keepalive_s, will, version, resumes=True)
+        connection = Connection(login, where, broker.tls)
         try:
-            connection = Connection(await endpoint.connect(CONNECT_WITHIN_S), login, where, broker.tls)
+            fault = await connection.open(endpoint)
         except (OSError, ValueError) as error:
             raise LinkError(faults.from_exception(error, where, broker.tls)) from error
-        fault = await connection.opened()
         if fault is None:
             break
         connection.leave()
@@ -80,7 +81,7 @@ async def _open(
 class Connection:
     """``messages`` has topic and payload of what comes in. ``lost`` gets the reason when the connection ends."""
 
-    def __init__(self, stream: Stream, login: Login, where: str, tls: bool) -> None:
+    def __init__(self, login: Login, where: str, tls: bool) -> None:
         loop = asyncio.get_running_loop()
         self.messages: asyncio.Queue[tuple[str, bytes]] = asyncio.Queue()
         self.lost: asyncio.Future[Fault] = loop.create_future()
@@ -89,10 +90,11 @@ class Connection:
         self._account, self._where, self._tls = login.client_id, where, tls
         self._opened: asyncio.Future[Fault | None] = loop.create_future()
         self._in_flight: dict[int, _Sent] = {}
-        self._client = Client(stream, login, self, self._in_flight)
+        self._client = Client(login, self, self._in_flight)
 
-    async def opened(self) -> Fault | None:
-        """Wait for the broker's answer to CONNECT; returns why there is no connection."""
+    async def open(self, endpoint: Endpoint) -> Fault | None:
+        """Connect and wait for the broker's answer; returns its refusal. Raises OSError, ValueError."""
+        await self._client.open(endpoint, CONNECT_WITHIN_S)
         await asyncio.wait([self._opened], timeout=CONNECT_WITHIN_S)
         return self._opened.result() if self._opened.done() else faults.from_silence(self._where, self._tls)
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 
-from gateway_agent.endpoint import Endpoint
+from gateway_agent.mqtt import Endpoint
 
 from simulator.gateways import PlayedGateway
 from simulator.link import Link, Receiver, Subscription
@@ -38,7 +38,7 @@ from simulator.truth import Journal, TruthFile
 TOGETHER, TICK_S = 10, (0.005, 0.02)
 YIELD_EVERY = 50  # messages after which the loop reads acknowledgements even if sending is behind
 SWEEP_S, SWEEP_PARTS = 7.5, 50  # each connection's keep-alive is checked that often, in this many parts
-OPENING = 200  # connections that are opened at a time, so that those that wait do not time out
+OPENING = 64  # connections that are opened at a time, each by a thread; those that wait do not time out
 BACKOFF_S = (0.5, 15.0)  # first and longest wait before a retry, mostly random
 CLOCK_STEP_S = 2.0  # the wall clock was set, or the machine slept: time stamps follow it
 STOPPED_DRAIN_S = 8.0  # after a signal: less than the 10 s after which process managers kill

@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
-from gateway_agent.endpoint import Endpoint, Stream
-from gateway_agent.mqtt import Client, Connack, EventLoop, Login
+from gateway_agent.mqtt import Client, Connack, Endpoint, EventLoop, Login
 from gateway_agent.readings import BROKER_UPTIME
 
 from simulator.outbox import Batch, Limits, Outbox, Sent
@@ -56,7 +55,6 @@ class Link:
         "_client",
         "_endpoint",
         "_is_opening",
-        "_loop",
         "_observer",
         "_receiver",
         "connections",
@@ -76,7 +74,6 @@ class Link:
         receiver: Receiver,
         observer: LinkObserver,
         limits: Limits,
-        loop: EventLoop | None = None,
     ) -> None:
         self.is_up = False
         self.refused: str | None = None
@@ -89,7 +86,7 @@ class Link:
         """Since the start; `replayed`: batches sent again since the broker may have lost them."""
         self.last_acked_s = 0.0
         self.outbox = Outbox(limits)
-        self._endpoint, self._receiver, self._observer, self._loop = endpoint, receiver, observer, loop
+        self._endpoint, self._receiver, self._observer = endpoint, receiver, observer
         self._client: Client[Sent] | None = None
         self._is_opening = False
 
@@ -103,23 +100,27 @@ class Link:
         if self._client is not None or self._is_opening:
             return
         self._is_opening = True
+        client = self._new_client()
         try:
-            stream = await self._endpoint.connect(CONNECT_WITHIN_S)
+            await client.open(self._endpoint, CONNECT_WITHIN_S)
         except (OSError, ValueError) as error:
             self._lost(named(error))
         else:
-            self.start(stream)
+            self._client = client
         finally:
             self._is_opening = False
 
-    def start(self, stream: Stream) -> None:
-        """As `open`, on a connected stream."""
+    def connect(self, loop: EventLoop) -> None:
+        """As `open` for another loop than asyncio's; blocks. Raises OSError, ValueError instead of `link_down`."""
+        client = self._new_client()
+        client.connect(self._endpoint, CONNECT_WITHIN_S)
+        client.start(loop)
+        self._client = client
+
+    def _new_client(self) -> Client[Sent]:
         receiver = self._receiver
         login = Login(receiver.client_id, receiver.username, receiver.password, KEEPALIVE_S, receiver.will)
-        try:
-            self._client = Client(stream, login, self, self.outbox.in_flight, self._loop)
-        except ValueError as error:
-            self._lost(str(error))
+        return Client(login, self, self.outbox.in_flight)
 
     @property
     def is_through(self) -> bool:
