@@ -170,11 +170,6 @@ class Client(Generic[T]):
             loop.add_writer(handle, self._write)
 
     @property
-    def has_unsent(self) -> bool:
-        """Whether something waits until the socket takes it."""
-        return bool(self._paho.want_write())
-
-    @property
     def reports_refusals(self) -> bool:
         """Whether the broker says that it does not take a message."""
         return self._login.version == MQTT_5
@@ -206,11 +201,9 @@ class Client(Generic[T]):
 
         A socket that takes no more data is closed without DISCONNECT."""
         client = self._paho
-        client.on_disconnect = client.on_socket_close = None
-        client.on_socket_register_write = client.on_socket_unregister_write = None
         if self._loop is not None and (connected := client.socket()) is not None:
-            self._forget(self._loop, connected.fileno())
-        self._loop = None
+            self._on_socket_close(None, None, connected)
+        self._let_go()
         client.disconnect()
         client.loop_write()
         if (connected := client.socket()) is not None:
@@ -238,12 +231,15 @@ class Client(Generic[T]):
     def _look(self) -> None:
         """Report the end, outside of paho's callbacks."""
         if self._loop is not None and self._paho.socket() is None:
-            self._loop = None
+            self._let_go()
             self._owner.ended(self._problem)
 
-    def _forget(self, loop: EventLoop, handle: int) -> None:
-        loop.remove_reader(handle)
-        loop.remove_writer(handle)
+    def _let_go(self) -> None:
+        """No more calls; and no cycle of references, so that an ended connection takes no memory."""
+        self._loop, client = None, self._paho
+        client.on_connect = client.on_disconnect = client.on_publish = client.on_subscribe = client.on_message = None
+        client.on_socket_register_write = client.on_socket_unregister_write = client.on_socket_close = None
+        client.on_log = None
 
     # paho calls these.
 
@@ -257,7 +253,8 @@ class Client(Generic[T]):
 
     def _on_socket_close(self, _client: object, _data: object, connected: Any) -> None:
         if self._loop is not None:
-            self._forget(self._loop, connected.fileno())
+            self._loop.remove_reader(connected.fileno())
+            self._loop.remove_writer(connected.fileno())
 
     def _on_connect(
         self, _client: object, _data: object, flags: paho.ConnectFlags, code: ReasonCode, properties: Properties | None
@@ -265,6 +262,7 @@ class Client(Generic[T]):
         receive_maximum = getattr(properties, "ReceiveMaximum", RECEIVE_MAXIMUM)
         refusal = str(code) if code.is_failure else None
         self._problem = refusal or self._problem
+        self._paho.on_log = None  # it costs some lines of text a message
         self._owner.connected(Connack(refusal, flags.session_present, receive_maximum))
 
     def _on_disconnect(self, _client: object, _data: object, _flags: object, code: ReasonCode, _more: object) -> None:
