@@ -18,7 +18,7 @@ const LIB = path.join(ROOT, 'flows', 'lib');
 
 /** From the ground up: a room may import only those before it. A folder that is missing here is a fault too. */
 const ROOMS = ['shared', 'store', 'building', 'locator', 'outbox', 'broker', 'flow-storage', 'checkpoints', 'health', 'devices', 'history',
-  'intake', 'coverage', 'rebuild', 'recordings', 'calibration', 'alerts', 'access', 'http', 'dashboard', 'campus'];
+  'intake', 'clocks', 'coverage', 'rebuild', 'recordings', 'calibration', 'alerts', 'access', 'http', 'dashboard', 'campus'];
 
 const EXTRA = /campus|\bnats\b|haproxy|laborator|\blab\b/i;
 const INVERTED = /\/\*\*(?:\n \*)? What /g;
