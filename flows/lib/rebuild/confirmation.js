@@ -8,7 +8,7 @@
  * @typedef {import('../locator').Stay} Stay
  */
 
-const QUIET_MS = 60_000; // NATS delivers again after 10 s what was not acknowledged, several times
+const QUIET_MS = 60_000; // a broker may deliver again after 10 s what was not acknowledged, several times
 const MAX_NOTED = 50_000;
 
 function createConfirmation() {

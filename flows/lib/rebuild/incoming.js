@@ -6,8 +6,8 @@ const { createRecentBatches } = require('../intake/recent-batches');
 /**
  * What arrives while the time before a start is located. At a moment that `probe.js` chooses, the database has all that arrived before;
  * what arrives from then on is kept here, so that both together are everything. And what arrives of a time that is read already, and
- * was not heard there, is late. So is what arrived before that moment and was not heard: NATS keeps no order after a kill, and a probe
- * may overtake readings on their way to the database. Pure.
+ * was not heard there, is late. So is what arrived before that moment and was not heard: not every broker keeps the order after a
+ * kill, and a probe may overtake readings on their way to the database. Pure.
  * @typedef {import('../intake/readings').Batch} Batch
  */
 

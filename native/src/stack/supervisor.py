@@ -17,7 +17,7 @@ from supervisor.xmlrpc import SupervisorTransport
 
 from .errors import StackError
 from .orphans import MARK, end_orphans, mark
-from .processes import Process
+from .process import Process
 from .wait import wait_for
 
 INHERITED = ("PATH", "HOME", "LANG", "TZ", "SSL_CERT_FILE")
