@@ -17,8 +17,8 @@ const ROOT = path.resolve(__dirname, '..', '..');
 const LIB = path.join(ROOT, 'flows', 'lib');
 
 /** From the ground up: a room may import only those before it. A folder that is missing here is a fault too. */
-const ROOMS = ['shared', 'store', 'building', 'locator', 'outbox', 'broker', 'flow-storage', 'checkpoints', 'health', 'devices', 'history',
-  'intake', 'coverage', 'rebuild', 'recordings', 'calibration', 'alerts', 'access', 'http', 'dashboard'];
+const ROOMS = ['shared', 'store', 'building', 'locator', 'broker', 'health', 'devices', 'live', 'clocks', 'past', 'recordings',
+  'calibration', 'alerts', 'access', 'http', 'dashboard'];
 
 /** What the core does not name: the extras, and what only they have. */
 const EXTRA = new RegExp(`\\b(${Object.values(require('../../extras/names.json')).flat().join('|')})\\b`);

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulator.scan_settings import ConfigError, ScanSettings, apply_config
 
-# As flows/lib/devices/bloom.js makes it of these three; gateway-agent/tests/test_bloom.py has the same.
+# As flows/lib/devices/gateway-config.js makes it of these three; gateway-agent/tests/test_bloom.py has the same.
 IDS = ["C2A628384B08", "E2C56DB5DFFB48D2B060D0F5A71096E0-1-7", "00112233445566778899-AABBCCDDEEFF"]
 MADE: dict[str, Any] = {"ids": 3, "k": 11, "bits": "JluHvHX2"}
 BASE = ScanSettings(allow=frozenset(["A" * 12]))

@@ -2,7 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { createKnownPeople } = require('../../../../flows/lib/history/known-people');
+const { createKnownPeople } = require('../../../../flows/lib/past/known-people');
 const { createKnowledge, FRESH_MS } = require('../lib/knowledge');
 const fc = require('../../../../flows/test/support/fast-check');
 const { AWAY, entry, site } = require('./support/campus');

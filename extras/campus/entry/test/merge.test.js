@@ -10,7 +10,7 @@ const { latestOf, staffOf } = require('../lib/people');
 const { recordsOf } = require('../lib/record-stream');
 const { roomsOf } = require('../lib/places');
 const { SiteUnavailable } = require('../lib/site');
-const { within } = require('../../../../flows/lib/history/views/stays');
+const { within } = require('../../../../flows/lib/past/views');
 
 // Answers of several sites as one: all that any of them has, newest first, and nothing when one of them breaks off.
 const PEOPLE = ['0', '1', '10', 'a.b', 'Z'];
