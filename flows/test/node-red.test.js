@@ -68,7 +68,7 @@ test('a reading given by hand comes back as history, location, presence and even
   await until('it is history', async () => (await history('41')).length === 1, 2000);
   const location = await until('it is published', () => seen('sda/v1/locations', ({ text }) => text.includes('"41"'))[0]);
   const { ts: second, ...rest } = location.data.locations[0];
-  assert.deepEqual(rest, { staff_id: '41', level: 'L1', room: 'b', beacon: BEACONS.b, rssi: -20, sure_pct: 97 });
+  assert.deepEqual(rest, { staff_id: '41', level: 'L1', room: 'b', beacon: BEACONS.b, rssi: -20, sure_pct: 91 });
   assert.equal(seen('sda/v1/staff/41/location')[0].data.state, 'present');
   const { ts, ...event } = seen('sda/v1/events', ({ data }) => data.staff_id === '41')[0]?.data ?? {};
   assert.deepEqual(event, { type: 'enter', staff_id: '41', level: 'L1', room: 'b', subject: '41' });

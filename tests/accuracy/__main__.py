@@ -128,12 +128,13 @@ def _read(folders: list[Path]) -> list[Recording]:
 
 def _recorded(recordings: list[Recording], asked: argparse.Namespace, held: Json) -> list[Result]:
     results = measure(recordings, QUICK if asked.quick else FULL, _said)
-    _print_table("RECORDED: mean and range over the phases of the receivers' windows; delays: median, 95th percentile",
-                 table.RECORDED_HEAD, table.recorded_rows(results))  # fmt: skip
+    sight = " (numbers chosen in sight of these sets)" if asked.data == [RECORDINGS] else ""
+    _print_table(f"RECORDED{sight}: mean and range over the phases of the receivers' windows; delays: median, 95th "
+                 "percentile", table.RECORDED_HEAD, table.recorded_rows(results))  # fmt: skip
     _print_table("Means over the recordings of a set; borders: further than 1 m from any other room",
                  table.SET_HEAD, table.set_rows(results))  # fmt: skip
-    _print_table("BESIDE OTHER RULES: means over the recordings of a set with standard errors; the locator knows "
-                 "nothing at the start", table.BESIDE_HEAD, table.beside_rows(results))  # fmt: skip
+    _print_table(f"BESIDE OTHER RULES{sight}: means over the recordings of a set with standard errors; the locator "
+                 "knows nothing at the start", table.BESIDE_HEAD, table.beside_rows(results))  # fmt: skip
     print(table.worst(results) + "\n")
     drawn = [file.name for one in results if (file := draw_recording(one, asked.pictures))]
     print(f"Pictures in {asked.pictures}: " + (", ".join(drawn) or "none, since no places are known") + "\n")
@@ -173,7 +174,9 @@ def _replay() -> None:
     found = measure_replay(said=_said)
     _print_table("LIVE AND REBUILT: seconds of all people in drawn buildings", table.REPLAY_HEAD,
                  table.replay_rows(found))  # fmt: skip
-    print(f"Live equals rebuilt in {sum(one.strict for one in found)} of {len(found)} buildings\n")
+    whole, both = sum(one.other == 0 for one in found), sum(one.strict for one in found)
+    print(f"Live equals rebuilt in {whole} of {len(found)} buildings; also where the rebuild begins 15 minutes before, "
+          f"without a saved state, in {both}\n")  # fmt: skip
 
 
 def _print_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -24,7 +24,7 @@ STATED: dict[str, float] = {
 TAG_DB = 15  # power settings of tags differ by more
 LOST_BY_POWER = 0.02
 LOST_BY_LEARNING = 0.02
-REPLAYED = range(1, 4)
+REPLAYED = range(1, 5)
 
 
 @pytest.fixture(scope="module")

@@ -50,8 +50,8 @@ class Belief {
     const devices = this.weigh(person, ms, isDeaf);
     if (touched) for (const trellis of person.trellises) trellis.reset(ms, model.sources[heard.sources[0]]?.room, settings.changeDb);
     else if (rule.best() < 0) for (const trellis of person.trellises) trellis.reset(ms);
-    const counted = scans / hearing.period;
-    const kept = person.ms === -Infinity ? 1 : Math.exp(-Math.max(0, ms - person.ms - settings.agesMs) / settings.agesMs);
+    const counted = scansOfEvidence(scans, devices, hearing, settings);
+    const kept = keptAfter(ms - person.ms, settings);
     if (adviser !== null) this.ask(person, known, learns);
     if (evidence.rooms.length === 0) return devices; // all that is heard stands nowhere, or is called out
     rule.step(evidence, counted, ms, kept, person.room, settings);
@@ -111,8 +111,10 @@ class Belief {
   ask(person, { plan }, learns) {
     const { rule, advised } = person;
     const speaks = plan.size > 0 && plan.has(this.model.rooms[rule.best()]?.level ?? '');
-    if (speaks ? !person.isAdvised : learns && advised === null) person.advised = new Trellis().copy(rule);
-    else if (!speaks && !learns) person.advised = null;
+    if (speaks ? !person.isAdvised : learns && advised === null) {
+      person.advised = new Trellis().copy(rule);
+      person.advice = null;
+    } else if (!speaks && !learns) person.advised = null;
     person.isAdvised = speaks;
   }
 }
@@ -121,6 +123,21 @@ class Belief {
 function scansOf(person, ms, kind, { tickMs }) {
   if (person.ms === -Infinity) return kind === 'phone' ? 1 : tickMs / 1000;
   return Math.min(1, (ms - person.ms) / 1000);
+}
+
+/**
+ * Which share of the cost of a change holds after a silence: all of it until they are stale, nothing when they are lost.
+ * @param {number} silentMs @param {Settings} settings
+ */
+const keptAfter = (silentMs, { staleMs, lostMs }) => Math.max(0, Math.min(1, (lostMs - silentMs) / (lostMs - staleMs))) ** 2;
+
+/**
+ * Scans that count. Where one or two devices are heard in a scan, the one that happens to be heard seems the loudest.
+ * @param {number} scans @param {number} devices heard of late @param {import('./hearing').Hearing} hearing @param {Settings} settings
+ */
+function scansOfEvidence(scans, devices, { period }, { halfHeard }) {
+  const heard = devices / period; // in a scan
+  return (scans / period) * (heard / (heard + halfHeard));
 }
 
 const LEAST_WORTH = 1e-4; // readings: less is silence

@@ -3,15 +3,15 @@
 
 /** The numbers of the rule. They were chosen on recordings with known rooms (docs/decisions/024); all are flat near these values. */
 const TUNED = Object.freeze({
-  smoothScans: 0.6, // a level fades with this time: about half a scan, since the sum below evens out more
+  smoothScans: 0.8, // a level fades with this time: less than a scan, since the sum below evens out more
   silence: 0.04, // each level is mixed with so many readings at SILENT_DBM: what falls silent sinks gently
   capDb: 8, // a room weaker than the strongest by more counts no less: one deep fade decides nothing
-  changeDb: 12, // dB · scans by which another room must win: 4 dB louder for three scans, or 8 dB for one and a half
-  agesMs: 20_000, // who was not heard for longer may have gone: a change costs less and less
+  changeDb: 8, // dB · scans by which another room must win: 4 dB louder for two scans …
+  halfHeard: 2, // … where many devices are compared: with so many heard in a scan, evidence counts half
   gapReadings: 100, // the scan period is a mean over so many readings …
   gapScans: 20, // … of gaps no longer than this: a longer one is another visit
-  natDb: 4, // dB · scans of lead that make a room e times likelier: calibrates probabilities
-  lapse: 0.03, // … and so rarely nothing heard explains where somebody is
+  natDb: 1.4, // dB · scans of lead that make a room e times likelier: calibrates probabilities
+  lapse: 0.09, // … and so rarely nothing heard explains where somebody is
   adviceDb: 4, // a measured plan takes at most so much from a room
   misfitDb: 0.06, // … this much for each dB² by which the levels fit worse there than elsewhere
   unheardDb: 8, // a room without a device is taken for so much weaker than what people usually hear best

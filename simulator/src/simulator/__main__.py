@@ -33,9 +33,11 @@ def main() -> int:
     """Run the command line; returns the exit code (report.EXIT_CODES)."""
     options = _options()
     values = {**dotenv_values(".env"), **os.environ}
-    commands = {"replay": _replay, "hacs": _hacs, "record": _record, "lab": _lab}
+    commands = {"replay": _replay, "hacs": _hacs, "record": _record}
     run = commands.get(options.command, _people)
     try:
+        if "main" in options:  # a command of another package
+            return int(options.main(options))
         return run(options, values)
     except (settings.SettingsError, BuildingError, replay.RecordingError, TooManyFilesError, ValueError) as error:
         _log(f"simulator: {error}")
@@ -236,12 +238,6 @@ def _record(options: argparse.Namespace, values: Mapping[str, str | None]) -> in
     if options.json:
         print(json.dumps(done), flush=True)
     return OK
-
-
-def _lab(options: argparse.Namespace, _: Mapping[str, str | None]) -> int:
-    from simulator.lab import command
-
-    return command.main(options)
 
 
 def _url(options: argparse.Namespace, values: Mapping[str, str | None]) -> str:

@@ -5,10 +5,10 @@ import math
 import re
 import tomllib
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, TypedDict
 
-from simulator.lab import command as lab
 from simulator.message import PLAIN_ID
 from simulator.report import EXIT_CODES
 
@@ -20,6 +20,9 @@ class _Help(TypedDict):
     allow_abbrev: bool
 
 
+COMMANDS = "simulator.commands"
+"""Entry points of other packages that add a command: modules with `add(commands)` and `main(options)`, which is the
+option `main` of what they add."""
 MAX_PHONES = 1_000_000  # guards against a typing error; the limit of open files is much lower
 ENVIRONMENT = """
 environment (or .env in the working folder; the environment wins):
@@ -201,7 +204,8 @@ def parser() -> argparse.ArgumentParser:
     add("--json", action="store_true", help="the totals as JSON on standard output")
     _add_building(hacs)
     _add_record(commands)
-    lab.add(commands)
+    for point in entry_points(group=COMMANDS):
+        point.load().add(commands)
     return main
 
 

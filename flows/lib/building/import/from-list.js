@@ -312,4 +312,4 @@ function previewText({ file, levels, added, unchanged, faults, notes }, { list, 
   ].join('\n');
 }
 
-module.exports = { fromListWork, fromRows, baseOf, emptyBuilding, storeyOf, inOrder, previewText };
+module.exports = { fromListWork, fromRows, baseOf, emptyBuilding, storeyOf, inOrder, previewText, spreadDevices, withTiles };
