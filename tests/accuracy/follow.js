@@ -21,11 +21,11 @@ const { isDeepStrictEqual } = require('node:util');
 const LIB = path.join(__dirname, '..', '..', 'flows', 'lib');
 const { createBuilding } = require(path.join(LIB, 'building'));
 const { Clocks } = require(path.join(LIB, 'clocks'));
-const { keyOf } = require(path.join(LIB, 'intake', 'batches'));
+const { keyOf } = require(path.join(LIB, 'live', 'batches'));
 const { spreadDevices, withTiles } = require(path.join(LIB, 'building', 'import', 'from-list'));
 const { Learning } = require(path.join(LIB, 'devices', 'learning'));
 const { createLocator, emptyOutcome } = require(path.join(LIB, 'locator'));
-const { createReplay } = require(path.join(LIB, 'rebuild', 'replay'));
+const { createReplay } = require(path.join(LIB, 'past', 'replay'));
 
 const LEARN_MS = 60_000;
 

@@ -163,11 +163,9 @@ def lifecycle_lock(data_dir: Path) -> Iterator[None]:
 
 def _check_ports(settings: Settings, supervisor: Supervisor) -> None:
     """Refuse a taken port before anything is started."""
-    running = supervisor.running
-    if not running:
+    if not supervisor.running:
         end_orphans(settings.data_dir)
-    infos = {process.name: supervisor.info(process.name) if running else {} for process in processes(settings)}
-    ours = {int(info["pid"]) for info in infos.values() if info.get("pid")}
+    ours = supervisor.pids()  # also of what is to be replaced, such as another broker
     for process in processes(settings):
         for key in process.ports:
             ports.check_free(key, settings.port(key), ours)

@@ -92,6 +92,14 @@ class Supervisor:
         except (xmlrpc.client.Fault, OSError):
             return {}
 
+    def pids(self) -> set[int]:
+        """Process ids of all that it runs."""
+        try:
+            infos = cast("list[dict[str, Any]]", self._call("getAllProcessInfo"))
+        except (xmlrpc.client.Fault, OSError):
+            return set()
+        return {int(info["pid"]) for info in infos if info.get("pid")}
+
     def tail(self, name: str, lines: int = 20) -> str:
         log = self.log_file(name)
         return "\n".join(log.read_text(errors="replace").splitlines()[-lines:]) if log.exists() else "(no log yet)"

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 import paho.mqtt.client as mqtt
 import pytest
 from paho.mqtt.enums import CallbackAPIVersion
+from stack.lifecycle import up
+from stack.settings import load
 from support import web
 from support.building import Building
 from support.running import RunningStack, running_stack
@@ -76,3 +78,11 @@ def test_status_and_figures_are_those_of_nats(stack: RunningStack) -> None:
 
     eventually(lambda: figures().get("sda_broker_received_total", 0) > 0, what="messages received")
     assert figures()['sda_memory_bytes{part="broker"}'] > 2**20
+
+
+def test_another_broker_takes_its_place_while_everything_runs(stack: RunningStack) -> None:
+    environment = {**stack.settings.environment, "BROKER": "mosquitto"}
+    settings = up(load(stack.settings.env_file, environment), report=lambda _: None, leave_out=("simulator",))
+    changed = RunningStack(settings)
+    changed.wait_until_healthy()
+    assert [changed.pid(name) > 0 for name in ("mosquitto", "nats", "callout-1")] == [True, False, False]

@@ -63,8 +63,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )  # fmt: skip
     lab.set_defaults(main=main)
     actions = lab.add_subparsers(dest="action", required=True, metavar="ACTION")
-    listed = actions.add_parser("list", help="the scenarios, and how long their forms take", allow_abbrev=False)
-    listed.add_argument("--markdown", action="store_true", help="as the table of load-tests.md")
+    actions.add_parser("list", help="the scenarios, and how long their forms take", allow_abbrev=False)
     run = actions.add_parser("run", help="run a scenario and write its report", allow_abbrev=False)
     run.add_argument(
         "scenario", metavar="SCENARIO", nargs="+",
@@ -169,14 +168,9 @@ def main(options: argparse.Namespace) -> int:
         return UNREACHABLE
 
 
-def _list(options: argparse.Namespace) -> int:
-    rows = listing()
-    if options.markdown:
-        for row in (("scenario", "short form", "long form", "what"), ("---",) * 4, *rows):
-            _print(f"| {' | '.join(row)} |")
-        return OK
+def _list(_: argparse.Namespace) -> int:
     _print(f"{'scenario':<14}  short      long  what")
-    for name, short, long, title in rows:
+    for name, short, long, title in listing():
         _print(f"{name:<14} {short:>6} {long:>9}  {title}")
     _print("simulator lab run SCENARIO makes one (make lab SCENARIO=…); --help has examples")
     return OK

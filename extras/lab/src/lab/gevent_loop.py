@@ -1,4 +1,4 @@
-"""gevent's loop as `LoopClient` wants one: what comes in is read by the loop itself, without a switch to a greenlet."""
+"""gevent's loop for the MQTT client: the loop itself reads what comes in, without a switch to a greenlet."""
 
 from collections.abc import Callable
 from typing import Any

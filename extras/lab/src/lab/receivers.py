@@ -4,7 +4,6 @@ Each device publishes at QoS 1. What is not acknowledged at the end is reported 
 the platform has it."""
 
 import random
-import socket
 import ssl
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 
 import gevent
 import gevent.event
-from gateway_agent.endpoint import Endpoint, Stream
+from gateway_agent.mqtt import Endpoint
 from simulator.link import Link, Receiver, Subscription, named
 from simulator.message import Reading, batch, readings_topic
 from simulator.message import Receiver as Sender
@@ -22,7 +21,6 @@ from lab.gevent_loop import GeventLoop
 from lab.logins import USERNAME
 from lab.target import Target
 
-CONNECT_WITHIN_S = 30.0
 CONNECTS_PER_S = 500.0
 BACKOFF_S = (0.2, 5.0)
 MAX_REFUSALS, MAX_CONNECTIONS = 5, 5
@@ -79,7 +77,7 @@ class Device:
         self.answered = gevent.event.Event()
         """Set when nothing is open."""
         self._user = receiver.username
-        self._endpoint = endpoint
+        self._loop = loop
         self._acknowledged, self._reconnected = acknowledged, reconnected
         self._ended = gevent.event.Event()
         self._failures = 0
@@ -87,7 +85,7 @@ class Device:
         self._seq = 0
         self._closing = False
         self._chance = random.Random(self.id)  # noqa: S311 - spreads reconnects
-        self._link = Link(endpoint, receiver, self, Limits(), loop)
+        self._link = Link(endpoint, receiver, self, Limits())
 
     @property
     def is_up(self) -> bool:
@@ -113,11 +111,10 @@ class Device:
         while not self._closing:
             self._ended.clear()
             try:
-                stream = _connect(self._endpoint)
-            except OSError as error:
+                self._link.connect(self._loop)
+            except (OSError, ValueError) as error:
                 self.problem = named(error)
             else:
-                self._link.start(stream)
                 self._ended.wait()
             if not self._closing:
                 longest = min(BACKOFF_S[1], BACKOFF_S[0] * 2**self._failures)
@@ -165,17 +162,3 @@ class Device:
             self._acknowledged(self, batch.context, time.monotonic())
         if link.outbox.is_empty:
             self.answered.set()
-
-
-def _connect(endpoint: Endpoint) -> Stream:
-    """A connection, which other greenlets do not wait for. Raises OSError."""
-    connected = socket.create_connection((endpoint.host, endpoint.port), CONNECT_WITHIN_S)
-    try:
-        connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        if endpoint.tls is not None:
-            connected = endpoint.tls.wrap_socket(connected, server_hostname=endpoint.host)
-        connected.setblocking(False)
-    except BaseException:
-        connected.close()
-        raise
-    return Stream(connected)

@@ -1,33 +1,25 @@
-"""A run of phones as data: all batches, as a function of building, numbers and seed. Pure."""
+"""A run of phones as data: when phones end their windows, and all their batches. Pure.
+
+A phone ends a window every second while its carrier moves, less often at rest. It knows only the past."""
 
 import heapq
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from simulator.building import Building
-from simulator.message import Reading, Receiver
+from simulator.message import Reading, Receiver, ScheduledBatch
 from simulator.plan import Plan
 from simulator.radio import Radio
 from simulator.rng import SplitMix64
 from simulator.telemetry import Repeater, Sensors
 from simulator.walk import Leg, Walk, legs
-from simulator.windows import INTERVAL_S, adaptive_ends, fixed_ends
 
-
-class ScheduledBatch(NamedTuple):
-    """A batch to send: `sender` is the receiver's index, `due_s` the time to send it and `offset_ms` its time stamp,
-    both counted from the start of the run. Without readings there is nothing to send."""
-
-    due_s: float
-    offset_ms: int
-    sender: int
-    readings: tuple[Reading, ...]
-    copies: int = 1
-    """How often it is sent; see `faults`, as for the others."""
-    malformed: bool = False
-    late: bool = False
+INTERVAL_S = (1.0, 4.0)  # a phone at rest ends a window every 1 to 4 s, each phone its own
+MOVING_S = 1.0  # the contract's shortest window, and the interval of iOS's ranging callbacks
+# A phone counts as moving for this long after the last step: pedometers report steps late and miss some, people stop
+# for a second or two to open a door, and short windows find the room of somebody who stops sooner than a long one.
+MOVED_S = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,5 +105,39 @@ class _Phone:
         complete = list(readings)
         for number, reading in enumerate(readings):
             if values := due(reading.beacon, sensors[reading.beacon], now_s):
-                complete[number] = Reading(reading.beacon, reading.rssi, reading.n, reading.tx, *values)
+                complete[number] = reading._replace(**values._asdict())
         return tuple(complete)
+
+
+def adaptive_ends(still_s: Callable[[float], float], interval_s: float, begin_s: float) -> Iterator[float]:
+    """Yield the ends of all windows from `begin_s` on, endlessly.
+
+    Every MOVING_S within a window it ends if the carrier moved within the last MOVED_S.
+
+    Args:
+        still_s: seconds for which the carrier has stood at a time, 0 while they move; called with non-decreasing times
+            that are never ahead of the next end.
+        interval_s: length of a window at rest, s, at least MOVING_S.
+        begin_s: start of the first window, s."""
+    while True:
+        end_s, last_s = begin_s + MOVING_S, begin_s + interval_s
+        while end_s < last_s and still_s(end_s) >= MOVED_S:
+            end_s += MOVING_S
+        begin_s = min(end_s, last_s)
+        yield begin_s
+
+
+class fixed_ends:  # noqa: N801 - used like the function above; a generator is five times as large
+    """The ends of windows of a phone that ignores movement: every `interval_s`."""
+
+    __slots__ = ("_begin_s", "_interval_s", "_number")
+
+    def __init__(self, interval_s: float, begin_s: float) -> None:
+        self._interval_s, self._begin_s, self._number = interval_s, begin_s, 0
+
+    def __iter__(self) -> "fixed_ends":
+        return self
+
+    def __next__(self) -> float:
+        self._number += 1
+        return self._begin_s + self._number * self._interval_s
