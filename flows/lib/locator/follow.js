@@ -133,12 +133,12 @@ class Following {
 
   /**
    * Nothing was heard of a person up to now.
-   * @param {Person} person @param {number} heardMs when anything of them arrived @param {number} nowMs @param {Outcome} outcome
+   * @param {Person} person @param {number} arrivedMs when anything of them arrived @param {number} nowMs @param {Outcome} outcome
    */
-  age(person, heardMs, nowMs, outcome) {
+  age(person, arrivedMs, nowMs, outcome) {
     const { settings, model } = this;
     const state = stateAt(nowMs - person.ms, settings);
-    if (state === 'lost' && !person.reported && nowMs - heardMs > settings.lateMs) this.decisions.rest(person, outcome);
+    if (state === 'lost' && !person.reported && nowMs - arrivedMs > settings.lateMs) this.decisions.rest(person, outcome);
     if (person.room < 0 || state === person.state) return;
     const unseen = !isHere(person); // a tag that was heard only once as yet
     if (unseen ? nowMs - person.ms < settings.arriveMs : state === 'present') return;

@@ -95,10 +95,10 @@ class Locator {
     for (const { beacon, rssi } of readings) {
       const tag = model.tags.get(beacon);
       if (tag === undefined || rssi + offsetDb < leastDbm) continue;
-      const slot = people.slotOfOwner(tag);
-      const asDefault = rssi + offDb - powerDb(tag.tx, settings);
-      const isTaken = people.buffer.addGatewayReading(slot, ts, number, asDefault, rssi + offsetDb, tag.number, now);
-      if (!isTaken) outcome.late.push({ staff_id: tag.owner, ts });
+      const slot = people.slotOfOwner(tag, model);
+      const asDefault = rssi + offDb - powerDb(model.carried[tag]?.tx, settings);
+      const isTaken = people.buffer.addGatewayReading(slot, ts, number, asDefault, rssi + offsetDb, tag, now);
+      if (!isTaken) outcome.late.push({ staff_id: /** @type {Person} */ (people.slots[slot]).id, ts });
       people.arrived(slot, nowMs);
     }
   }
@@ -111,10 +111,10 @@ class Locator {
     const { settings, people, site: { following } } = this;
     const now = this.#at(nowMs, outcome);
     for (const person of people.due(nowMs)) {
-      const heardMs = people.heardMs[person.slot];
       people.buffer.releaseDue(person.slot, now);
-      following.age(person, heardMs, nowMs, outcome);
-      if (nowMs - heardMs > settings.goneMs) people.forget(person);
+      const arrivedMs = people.buffer.arrivedMs(person.slot);
+      following.age(person, arrivedMs, nowMs, outcome);
+      if (nowMs - arrivedMs > settings.goneMs) people.forget(person);
       else people.rest(person, nowMs);
     }
   }
@@ -143,7 +143,7 @@ class Locator {
       this.site.following.decisions.leave(person, isGone, outcome);
     }
     this.site = this.#siteOf(next, model);
-    this.people.slotsByTag = [];
+    this.people.slotsByTag.fill(-1);
     this.people.wakeMs.fill(-Infinity);
   }
 

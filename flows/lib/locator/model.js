@@ -18,7 +18,7 @@ const { createPlan } = require('./plan');
  *   known; graceS: its silence says nothing for so long after a reading; tx: dBm at 1 m, as the building has it; offsetDb: added to
  *   what a gateway measures;
  *   leastDbm: what is weaker does not count; covers: rooms without a device that count to it
- * @typedef {{number: number, owner: string, tx: number|undefined}} Tag tx: dBm at 1 m, as the building has it
+ * @typedef {{owner: string, tx: number|undefined}} Tag tx: dBm at 1 m, as the building has it
  * @typedef {{rooms: Map<string, number>, sources: Map<string, number>, tags: Map<string, number>}} Numbers by key
  * @typedef {object} Model
  * @property {Numbers} numbers
@@ -26,7 +26,8 @@ const { createPlan } = require('./plan');
  * @property {(Source|undefined)[]} sources by number
  * @property {Map<string, number>} beacons number by id
  * @property {Map<string, number>} gateways number by id
- * @property {Map<string, Tag>} tags by id
+ * @property {Map<string, number>} tags number by id
+ * @property {(Tag|undefined)[]} carried tags by number
  * @property {import('./plan').Plan|null} plan null: no device has a measured position
  * @property {string} digest of all that locates anybody
  */
@@ -83,11 +84,17 @@ function* modelOf(building, settings, numbers = { rooms: new Map(), sources: new
   yield;
   const gateways = add('gateway', building.gateways);
   yield;
-  const tags = new Map([...building.tagOwner].sort().map(([id, owner]) => (
-    [id, { number: numberOf(numbers.tags, id), owner, tx: building.staff.get(owner)?.tag_tx }])));
+  /** @type {(Tag|undefined)[]} */
+  const carried = [];
+  const tags = new Map([...building.tagOwner].sort().map(([id, owner]) => {
+    const number = numberOf(numbers.tags, id);
+    carried[number] = { owner, tx: building.staff.get(owner)?.tag_tx };
+    return [id, number];
+  }));
   const isMeasured = sources.some((source) => source?.measured);
   const plan = isMeasured ? createPlan(rooms, sources, settings) : null;
-  return { numbers, rooms, sources, beacons, gateways, tags, plan, digest: yield* digestOf(settings, rooms, sources, tags) };
+  const digest = yield* digestOf(settings, rooms, sources, [...tags].map(([id, number]) => ({ ...carried[number], id })));
+  return { numbers, rooms, sources, beacons, gateways, tags, carried, plan, digest };
 }
 
 /** @param {{id: string}} one @param {{id: string}} other */
@@ -96,13 +103,13 @@ const byId = ({ id: one }, { id: other }) => (one < other ? -1 : 1);
 /**
  * The same for the same content, whatever its order and numbers; the device of a source names its rooms.
  * @param {import('./settings').Settings} settings @param {(Room|undefined)[]} rooms @param {(Source|undefined)[]} sources
- * @param {Map<string, Tag>} tags @returns {import('../shared/pieces').Work<string>}
+ * @param {(Partial<Tag> & {id: string})[]} tags @returns {import('../shared/pieces').Work<string>}
  */
 function* digestOf(settings, rooms, sources, tags) {
   const content = [
     ...rooms.flatMap((room) => (room ? [{ ...room, number: 0, devices: null }] : [])),
     ...sources.flatMap((source) => (source ? [{ ...source, number: 0, room: 0, covers: null }] : [])),
-    ...[...tags].map(([id, tag]) => ({ ...tag, id, number: 0 })),
+    ...tags,
   ];
   const texts = [];
   for (let n = 0; n < content.length; n += 1) {
@@ -123,7 +130,7 @@ function* digestOf(settings, rooms, sources, tags) {
 const PIECE = 500;
 
 /** To be counted up when what is saved of people means something else. */
-const FORMAT = 5;
+const FORMAT = 6;
 
 /**
  * All that the level of a device depends on; what was learned of it holds for this place only.
