@@ -18,13 +18,13 @@ const { newOdds, shareOf } = require('./trellis');
 class Following {
   /**
    * @param {import('./model').Model} model @param {Settings} settings @param {import('./around').Around} around
-   * @param {import('./trace').Sampling} sampling
+   * @param {import('./trace').Sampling} sampling @param {import('./person').Memory} memory
    */
-  constructor(model, settings, around, sampling) {
+  constructor(model, settings, around, sampling, memory) {
     this.model = model;
     this.sampling = sampling;
     this.settings = settings;
-    this.belief = new Belief(model, settings, around);
+    this.belief = new Belief(model, settings, around, memory);
     this.decisions = new Decisions(model, settings);
     this.odds = newOdds();
     this.tagIds = [...model.numbers.tags.keys()];

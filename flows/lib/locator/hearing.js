@@ -2,6 +2,7 @@
 'use strict';
 
 const { truncate } = require('../shared/truncate');
+const { Rows } = require('./rows');
 const { SILENT_DBM } = require('./settings');
 
 /**
@@ -75,11 +76,14 @@ class Heard {
  */
 const powerDb = (known, { txDbm }) => (known === undefined ? 0 : known - txDbm);
 
-/** What is remembered begins with these: scans so far, the scan period, of how many gaps that is, the usual level; then come devices. */
-const [SCANS, PERIOD, GAPS, USUAL_DBM, DEVICES] = [0, 1, 2, 3, 4];
+/** What is remembered begins with these: how many devices, scans so far, the scan period, of how many gaps that is, the usual level. */
+const [DEVICES, SCANS, PERIOD, GAPS, USUAL_DBM, HEAD] = [0, 1, 2, 3, 4, 5];
 
 /** Of a device: its number, sum of faded levels (dBm), of how many readings, event time of the newest one, and after how many scans. */
 const [SOURCE, SUM, COUNT, MS, SCAN_AT, ITEMS] = [0, 1, 2, 3, 4, 5];
+
+/** As if so many gaps of one scan had been. */
+const GAPS_AT_FIRST = 3;
 
 /**
  * What is remembered of a person's readings: of each device a mean level that fades, and how often devices are heard at all. That
@@ -87,38 +91,48 @@ const [SOURCE, SUM, COUNT, MS, SCAN_AT, ITEMS] = [0, 1, 2, 3, 4, 5];
  * Levels fade by it and evidence counts by it, so that few readings weigh as much as many.
  */
 class Hearing {
-  constructor() {
-    /** In one list, since it lies together in memory then: what is above. Others count devices from 0. */
-    this.list = [0, 1, 3 /* as if so many gaps of one scan had been */, NaN];
+  /** @param {Rows} rows by `Hearing.rows` @param {number} slot of the person @param {readonly number[]} [saved] by `save` */
+  constructor(rows, slot, saved = [0, 0, 1, GAPS_AT_FIRST, NaN]) {
+    this.rows = rows;
+    this.slot = slot;
+    rows.set(slot, saved);
   }
 
-  get period() { return this.list[PERIOD]; }
+  /** Of everybody. */
+  static rows() { return new Rows(HEAD, ITEMS, 12); }
+
+  save() { return this.rows.get(this.slot); }
+
+  /** Where a device stands. @param {number} k others count devices from 0 */
+  #at(k) { return this.rows.startOf(this.slot) + HEAD + k * ITEMS; }
+
+  get period() { return this.rows.list[this.rows.startOf(this.slot) + PERIOD]; }
 
   /** Upper quartile of the strongest level of a scan, dBm; NaN: none yet. */
-  get usualDbm() { return this.list[USUAL_DBM]; }
+  get usualDbm() { return this.rows.list[this.rows.startOf(this.slot) + USUAL_DBM]; }
 
   /** How many devices. */
-  get size() { return (this.list.length - DEVICES) / ITEMS; }
+  get size() { return this.rows.list[this.rows.startOf(this.slot) + DEVICES]; }
 
   /** By number. @param {number} k */
-  sourceOf(k) { return this.list[DEVICES + k * ITEMS + SOURCE]; }
+  sourceOf(k) { return this.rows.list[this.#at(k) + SOURCE]; }
 
   /** Event time of the newest reading. @param {number} k */
-  msOf(k) { return this.list[DEVICES + k * ITEMS + MS]; }
+  msOf(k) { return this.rows.list[this.#at(k) + MS]; }
 
   /** Mean level, dBm. @param {number} k */
   meanOf(k) {
-    const at = DEVICES + k * ITEMS;
-    return this.list[at + SUM] / this.list[at + COUNT];
+    const at = this.#at(k);
+    return this.rows.list[at + SUM] / this.rows.list[at + COUNT];
   }
 
   /** How many readings the mean is still worth. @param {number} k @param {number} ms @param {number} graceS of its device
    * @param {import('./settings').Settings} settings */
   worthOf(k, ms, graceS, { smoothScans }) {
-    const { list } = this;
-    const at = DEVICES + k * ITEMS;
+    const { list } = this.rows;
+    const at = this.#at(k);
     const silentS = (ms - list[at + MS]) / 1000 - graceS;
-    return silentS <= 0 ? list[at + COUNT] : list[at + COUNT] * Math.exp(-silentS / (smoothScans * list[PERIOD]));
+    return silentS <= 0 ? list[at + COUNT] : list[at + COUNT] * Math.exp(-silentS / (smoothScans * this.period));
   }
 
   /**
@@ -133,23 +147,37 @@ class Hearing {
    * @param {import('./settings').Settings} settings
    */
   add({ sources, rssis }, ms, scans, isUsual, { smoothScans, gapScans, gapReadings, lostMs }) {
-    const { list } = this;
-    const scanAt = list[SCANS] + scans;
-    list[SCANS] = scanAt;
+    const { rows, slot } = this;
     this.forget(ms - lostMs);
+    let { list } = rows;
+    let row = rows.startOf(slot);
+    let end = rows.endOf(slot);
+    const scanAt = list[row + SCANS] + scans;
+    list[row + SCANS] = scanAt;
     for (let n = 0; n < sources.length; n += 1) {
-      let at = DEVICES;
-      while (at < list.length && list[at] !== sources[n]) at += ITEMS;
-      if (at === list.length) {
-        list.push(sources[n], rssis[n], 1, ms, scanAt);
+      const source = sources[n];
+      let at = row + HEAD;
+      while (at < end && list[at] !== source) at += ITEMS;
+      if (at === end) {
+        at = rows.append(slot);
+        ({ list } = rows);
+        row = rows.startOf(slot);
+        end = at + ITEMS;
+        list[at + SOURCE] = source;
+        list[at + SUM] = rssis[n];
+        list[at + COUNT] = 1;
+        list[at + MS] = ms;
+        list[at + SCAN_AT] = scanAt;
         continue;
       }
       const gap = scanAt - list[at + SCAN_AT];
       if (gap > 0 && gap <= gapScans) {
-        list[GAPS] = Math.min(list[GAPS] + 1, gapReadings);
-        list[PERIOD] = Math.max(1, list[PERIOD] + (gap - list[PERIOD]) / list[GAPS]);
+        const gaps = list[row + GAPS] < gapReadings ? list[row + GAPS] + 1 : gapReadings;
+        const period = list[row + PERIOD] + (gap - list[row + PERIOD]) / gaps;
+        list[row + GAPS] = gaps;
+        list[row + PERIOD] = period > 1 ? period : 1;
       }
-      const kept = Math.exp((list[at + MS] - ms) / 1000 / (smoothScans * list[PERIOD]));
+      const kept = Math.exp((list[at + MS] - ms) / 1000 / (smoothScans * list[row + PERIOD]));
       list[at + SUM] = list[at + SUM] * kept + rssis[n];
       list[at + COUNT] = list[at + COUNT] * kept + 1;
       list[at + MS] = ms;
@@ -157,15 +185,16 @@ class Hearing {
     }
     if (sources.length === 0 || !isUsual) return;
     const strongest = this.#strongestOf(rssis[0], ms);
-    const usual = list[USUAL_DBM];
-    list[USUAL_DBM] = Number.isNaN(usual) ? strongest
+    const usual = list[row + USUAL_DBM];
+    list[row + USUAL_DBM] = Number.isNaN(usual) ? strongest
       : usual + Math.max(QUARTILE_STEP_DB, 1 / (1 + scanAt)) * scans * (strongest > usual ? 3 : -1);
   }
 
   /** Of a whole scan, since gateways report one after the other. @param {number} dbm strongest reading of now @param {number} ms */
   #strongestOf(dbm, ms) {
-    const { list } = this;
-    for (let at = DEVICES; at < list.length; at += ITEMS) {
+    const { rows: { list }, slot } = this;
+    const end = this.rows.endOf(slot);
+    for (let at = this.#at(0); at < end; at += ITEMS) {
       if (ms - list[at + MS] < SCAN_MS) dbm = Math.max(dbm, list[at + SUM] / list[at + COUNT]);
     }
     return dbm;
@@ -173,19 +202,22 @@ class Hearing {
 
   /** Forgets devices that were not heard since then. @param {number} sinceMs */
   forget(sinceMs) {
-    const { list } = this;
-    let kept = DEVICES;
-    for (let at = DEVICES; at < list.length; at += ITEMS) {
+    const { rows, slot } = this;
+    const { list } = rows;
+    const end = rows.endOf(slot);
+    let kept = this.#at(0);
+    for (let at = kept; at < end; at += ITEMS) {
       if (list[at + MS] < sinceMs) continue;
       if (kept < at) for (let n = 0; n < ITEMS; n += 1) list[kept + n] = list[at + n];
       kept += ITEMS;
     }
-    truncate(list, kept);
+    if (kept < end) rows.cut(slot, kept);
   }
 
   /** Devices have other numbers from now on. @param {(source: number) => number} numberOf */
   renumber(numberOf) {
-    for (let at = DEVICES; at < this.list.length; at += ITEMS) this.list[at] = numberOf(this.list[at]);
+    const { rows: { list }, slot } = this;
+    for (let at = this.#at(0); at < this.rows.endOf(slot); at += ITEMS) list[at] = numberOf(list[at]);
   }
 }
 

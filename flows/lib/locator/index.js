@@ -8,7 +8,7 @@ const { Following } = require('./follow');
 const { Heard, powerDb } = require('./hearing');
 const { createModel, modelOf, placementKey } = require('./model');
 const { People } = require('./people');
-const { emptyOutcome, knownPerson, presenceOf } = require('./person');
+const { emptyOutcome, place, presenceOf } = require('./person');
 const { Sampling, expectedIn, strengthOf, traceOf } = require('./trace');
 
 /**
@@ -41,7 +41,7 @@ class Locator {
   /** All that follows from a building. @param {Building} building @param {Model} model */
   #siteOf(building, model) {
     const around = new Around(model, this.gateways, this.versions, building.file.learned_offsets ?? true);
-    return { building, model, around, following: new Following(model, this.settings, around, this.sampling) };
+    return { building, model, around, following: new Following(model, this.settings, around, this.sampling, this.people.memory) };
   }
 
   /** @param {number} nowMs @param {Outcome} outcome @returns {import('./reorder-buffer').Now} */
@@ -237,7 +237,7 @@ class Locator {
     if (this.site.model.rooms[known] === undefined) return;
     const before = this.people.byId.get(id);
     if (!before) {
-      this.people.add(knownPerson(id, known, since, ts, state, this.settings), ts, { frontMs: ts });
+      place(this.people.add(id, ts, { frontMs: ts }), known, since, ts, state, this.settings);
     } else if (before.first && since < this.#stayOf(before).sinceMs) this.correctStayStart(id, room, since);
   }
 }

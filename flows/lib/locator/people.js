@@ -1,10 +1,8 @@
 // @ts-check
 'use strict';
 
-const { Hearing } = require('./hearing');
-const { Person, presenceOf } = require('./person');
+const { Person, newMemory, presenceOf } = require('./person');
 const { ReorderBuffer, grown, renumbered } = require('./reorder-buffer');
-const { Trellis } = require('./trellis');
 
 /**
  * Everybody a locator knows, each in a slot. By slot stands what is asked of many people at once; the rest is with the person.
@@ -21,6 +19,7 @@ class People {
   constructor(settings) {
     this.settings = settings;
     this.buffer = new ReorderBuffer(settings);
+    this.memory = newMemory();
     /** @type {Map<string, Person>} */
     this.byId = new Map();
     /** @type {(Person|undefined)[]} */
@@ -34,7 +33,7 @@ class People {
   }
 
   /** @param {string} id */
-  slotOf(id) { return (this.byId.get(id) ?? this.add(new Person(id))).slot; }
+  slotOf(id) { return (this.byId.get(id) ?? this.add(id)).slot; }
 
   /** @param {number} tag by number @param {import('./model').Model} model */
   slotOfOwner(tag, { carried }) {
@@ -46,14 +45,15 @@ class People {
   }
 
   /**
-   * @param {Person} person takes the place of who had that id @param {number} [arrivedMs] by our clock
-   * @param {Partial<import('./reorder-buffer').Saved>} [buffered]
+   * Takes the place of who had that id.
+   * @param {string} id @param {number} [arrivedMs] by our clock @param {Partial<import('./reorder-buffer').Saved>} [buffered]
+   * @param {ConstructorParameters<typeof Person>[3]} [remembered]
    */
-  add(person, arrivedMs = -Infinity, buffered = {}) {
-    const slot = this.byId.get(person.id)?.slot ?? this.freeSlots.pop() ?? this.slots.length;
+  add(id, arrivedMs = -Infinity, buffered = {}, remembered = {}) {
+    const slot = this.byId.get(id)?.slot ?? this.freeSlots.pop() ?? this.slots.length;
+    const person = new Person(id, slot, this.memory, remembered);
     this.wakeMs = grown(this.wakeMs, slot + 1);
-    person.slot = slot;
-    this.byId.set(person.id, person);
+    this.byId.set(id, person);
     this.slots[slot] = person;
     this.wakeMs[slot] = -Infinity;
     this.buffer.begin(slot, buffered);
@@ -117,8 +117,10 @@ class People {
   /** @param {Iterable<string>} ids @param {Numbers} numbers @returns {Saved} */
   save(ids, { rooms, sources, tags }) {
     const chosen = [...ids].flatMap((id) => this.byId.get(id) ?? []);
-    const people = chosen.map((person) => (
-      { person: { ...person }, arrivedMs: this.buffer.arrivedMs(person.slot), buffered: this.buffer.save(person.slot) }));
+    const people = chosen.map((person) => ({
+      person: { ...person, hearing: person.hearing.save(), rule: person.rule.save(), advised: person.advised && person.advised.save() },
+      arrivedMs: this.buffer.arrivedMs(person.slot), buffered: this.buffer.save(person.slot),
+    }));
     return { people: structuredClone(people), rooms: [...rooms.keys()], sources: [...sources.keys()], tags: [...tags.keys()] };
   }
 
@@ -129,16 +131,14 @@ class People {
     const tagOf = translation(tags, numbers.tags);
     for (const { person: data, arrivedMs, buffered } of people) {
       if (!isChosen(data.id)) continue;
-      const person = Object.assign(new Person(data.id), structuredClone(data));
-      person.hearing = Object.assign(new Hearing(), person.hearing);
+      const { hearing, rule, advised, ...rest } = structuredClone(data);
+      const person = this.add(data.id, arrivedMs, renumbered(structuredClone(buffered), sourceOf, tagOf), { hearing, rule, advised });
+      Object.assign(person, rest, { slot: person.slot });
       person.hearing.renumber(sourceOf);
-      person.rule = Object.assign(new Trellis(), person.rule);
-      person.advised &&= Object.assign(new Trellis(), person.advised);
       for (const trellis of person.trellises) trellis.renumber(roomOf);
       for (const place of [person, person.stay, ...person.seconds]) place.room = roomOf(place.room);
       person.runnerUp = roomOf(person.runnerUp);
       if (person.advice) person.advice.rooms = person.advice.rooms.map(roomOf);
-      this.add(person, arrivedMs, renumbered(structuredClone(buffered), sourceOf, tagOf));
     }
   }
 }

@@ -183,7 +183,7 @@ class ReorderBuffer {
   }
 }
 
-/** The list, or where it is shorter than that a longer one. @param {Float64Array} list @param {number} least */
+/** The list, or where it is shorter than that a longer one. @param {Float64Array<ArrayBuffer>} list @param {number} least */
 function grown(list, least) {
   if (list.length >= least) return list;
   const longer = new Float64Array(Math.max(2 * list.length, 2 * least));
