@@ -117,7 +117,7 @@ class Following {
       person.newestS = second;
       while (seconds[0].second + this.settings.lookaheadS < second) this.decisions.decide(person, outcome);
     }
-    outcome.locations.push(this.decisions.locationOf(person, location, room, Number(person.probability), person.runnerUp));
+    outcome.locations.push(this.decisions.locationOf(person, location, room, person.probability, person.runnerUp));
   }
 
   /** @param {Person} person @param {import('./person').State} state @param {Outcome} outcome */
@@ -163,7 +163,7 @@ function isTouch({ hearing: { usualDbm } }, { kind, raw }, { touchDbm, touchAbov
  * @param {Person} person @param {number} devices by how many they are located @param {Heard['kind']} kind @param {Settings} settings
  */
 function isUnclear({ guess, state, ms, sinceMs, probability }, devices, kind, { arriveMs, sureDevices, sureShare }) {
-  const isClear = devices >= sureDevices && Number(probability) >= sureShare[kind];
+  const isClear = devices >= sureDevices && probability >= sureShare[kind];
   return guess && !isClear && state !== 'lost' && ms - sinceMs < arriveMs;
 }
 

@@ -56,25 +56,18 @@ class Heard {
   /**
    * What a phone heard of the building's beacons, and nothing else.
    * @param {import('../intake/readings').Batch['readings']} readings @param {import('./model').Model} model
-   * @param {Float32Array|null} offsets dB by source, subtracted @param {import('./settings').Settings} settings
+   * @param {Float32Array|null} offsets dB by source, subtracted
    */
-  hearBeacons(readings, { beacons, sources }, offsets, settings) {
+  hearBeacons(readings, { beacons, sources }, offsets) {
     this.clear();
     for (const { beacon, rssi } of readings) {
       const source = beacons.get(beacon);
       if (source === undefined) continue;
-      const lessDb = powerDb(sources[source]?.tx, settings) + (offsets === null ? 0 : offsets[source]);
+      const lessDb = (sources[source]?.powerDb ?? 0) + (offsets === null ? 0 : offsets[source]);
       this.add(source, rssi - lessDb, rssi, -1);
     }
   }
 }
-
-/**
- * By how much a reading is lowered for the power of its transmitter, as the building has it. What a transmitter says of its own power
- * (`tx` of a reading) is nobody's measurement: it locates nobody and teaches nothing.
- * @param {number|undefined} known dBm at 1 m @param {import('./settings').Settings} settings
- */
-const powerDb = (known, { txDbm }) => (known === undefined ? 0 : known - txDbm);
 
 /** What is remembered begins with these: how many devices, scans so far, the scan period, of how many gaps that is, the usual level. */
 const [DEVICES, SCANS, PERIOD, GAPS, USUAL_DBM, HEAD] = [0, 1, 2, 3, 4, 5];
@@ -224,4 +217,4 @@ class Hearing {
 const SCAN_MS = 1000;
 const QUARTILE_STEP_DB = 0.02; // a scan, when many were heard: follows a change of some decibels in some minutes
 
-module.exports = { Heard, Hearing, powerDb };
+module.exports = { Heard, Hearing };

@@ -5,7 +5,7 @@ const { DEFAULTS, TUNABLE } = require('./settings');
 const { Around, Gateways } = require('./around');
 const { knowsAny } = require('./decisions');
 const { Following } = require('./follow');
-const { Heard, powerDb } = require('./hearing');
+const { Heard } = require('./hearing');
 const { createModel, modelOf, placementKey } = require('./model');
 const { People } = require('./people');
 const { emptyOutcome, place, presenceOf } = require('./person');
@@ -72,8 +72,8 @@ class Locator {
    * @param {Outcome} outcome
    */
   #hearPhone({ receiver, ts, readings }, offsets, nowMs, outcome) {
-    const { settings, people, phoneHeard, site: { model } } = this;
-    phoneHeard.hearBeacons(readings, model, offsets, settings);
+    const { people, phoneHeard, site: { model } } = this;
+    phoneHeard.hearBeacons(readings, model, offsets);
     if (phoneHeard.sources.length === 0) return;
     const slot = people.slotOf(receiver);
     if (!people.buffer.addPhoneBatch(slot, ts, phoneHeard, this.#at(nowMs, outcome))) outcome.late.push({ staff_id: receiver, ts });
@@ -85,7 +85,7 @@ class Locator {
    * @param {Outcome} outcome
    */
   #hearGateway({ receiver, ts, readings }, offsets, nowMs, outcome) {
-    const { settings, people, site: { model } } = this;
+    const { people, site: { model } } = this;
     const source = model.sources[model.gateways.get(receiver) ?? -1];
     if (source === undefined) return;
     this.gateways.heard(receiver, ts);
@@ -96,9 +96,9 @@ class Locator {
       const tag = model.tags.get(beacon);
       if (tag === undefined || rssi + offsetDb < leastDbm) continue;
       const slot = people.slotOfOwner(tag, model);
-      const asDefault = rssi + offDb - powerDb(model.carried[tag]?.tx, settings);
+      const asDefault = rssi + offDb - model.tagDb[tag];
       const isTaken = people.buffer.addGatewayReading(slot, ts, number, asDefault, rssi + offsetDb, tag, now);
-      if (!isTaken) outcome.late.push({ staff_id: /** @type {Person} */ (people.slots[slot]).id, ts });
+      if (!isTaken) outcome.late.push({ staff_id: model.owners[tag], ts });
       people.arrived(slot, nowMs);
     }
   }

@@ -14,11 +14,10 @@ const { createPlan } = require('./plan');
  *   gateway: number[]}}} Room
  *   devices: sources that stand there: beacons, which phones hear, and gateways, which hear tags
  * @typedef {{number: number, id: string, kind: 'beacon'|'gateway', device: Device, room: number, storey: number, measured: boolean,
- *   tx: number|undefined, offsetDb: number, leastDbm: number, graceS: number, covers: number[]}} Source measured: its position is
- *   known; graceS: its silence says nothing for so long after a reading; tx: dBm at 1 m, as the building has it; offsetDb: added to
+ *   powerDb: number, offsetDb: number, leastDbm: number, graceS: number, covers: number[]}} Source measured: its position is
+ *   known; graceS: its silence says nothing for so long after a reading; powerDb: how much stronger than the default; offsetDb: added to
  *   what a gateway measures;
  *   leastDbm: what is weaker does not count; covers: rooms without a device that count to it
- * @typedef {{owner: string, tx: number|undefined}} Tag tx: dBm at 1 m, as the building has it
  * @typedef {{rooms: Map<string, number>, sources: Map<string, number>, tags: Map<string, number>}} Numbers by key
  * @typedef {object} Model
  * @property {Numbers} numbers
@@ -27,7 +26,8 @@ const { createPlan } = require('./plan');
  * @property {Map<string, number>} beacons number by id
  * @property {Map<string, number>} gateways number by id
  * @property {Map<string, number>} tags number by id
- * @property {(Tag|undefined)[]} carried tags by number
+ * @property {string[]} owners who carries a tag, by its number
+ * @property {Float64Array} tagDb how much stronger than the default a tag is, dB, by its number
  * @property {import('./plan').Plan|null} plan null: no device has a measured position
  * @property {string} digest of all that locates anybody
  */
@@ -73,7 +73,7 @@ function* modelOf(building, settings, numbers = { rooms: new Map(), sources: new
     sources[number] = {
       number, id: device.id, kind, device, room, storey: rooms[room]?.storey ?? 0,
       measured: !device.approximate && !schematic.has(device.level),
-      tx: 'tx' in device ? device.tx : undefined, offsetDb: 'rssi_offset' in device ? device.rssi_offset ?? 0 : 0,
+      powerDb: powerDb('tx' in device ? device.tx : undefined, settings), offsetDb: 'rssi_offset' in device ? device.rssi_offset ?? 0 : 0,
       leastDbm: 'min_rssi' in device ? device.min_rssi ?? -Infinity : -Infinity, graceS: kind === 'gateway' ? windowMs / 1000 : 0,
       covers: (device.covers ?? []).flatMap((id) => roomOf.get(id) ?? []),
     };
@@ -84,18 +84,31 @@ function* modelOf(building, settings, numbers = { rooms: new Map(), sources: new
   yield;
   const gateways = add('gateway', building.gateways);
   yield;
-  /** @type {(Tag|undefined)[]} */
+  const tags = new Map([...building.tagOwner.keys()].sort().map((id) => [id, numberOf(numbers.tags, id)]));
+  /** @type {string[]} */
+  const owners = [];
+  const tagDb = new Float64Array(numbers.tags.size);
+  /** @type {object[]} */
   const carried = [];
-  const tags = new Map([...building.tagOwner].sort().map(([id, owner]) => {
-    const number = numberOf(numbers.tags, id);
-    carried[number] = { owner, tx: building.staff.get(owner)?.tag_tx };
-    return [id, number];
-  }));
+  for (const [id, number] of tags) {
+    const owner = /** @type {string} */ (building.tagOwner.get(id));
+    const tx = building.staff.get(owner)?.tag_tx;
+    owners[number] = owner;
+    tagDb[number] = powerDb(tx, settings);
+    carried.push({ owner, tx, id });
+  }
   const isMeasured = sources.some((source) => source?.measured);
   const plan = isMeasured ? createPlan(rooms, sources, settings) : null;
-  const digest = yield* digestOf(settings, rooms, sources, [...tags].map(([id, number]) => ({ ...carried[number], id })));
-  return { numbers, rooms, sources, beacons, gateways, tags, carried, plan, digest };
+  const digest = yield* digestOf(settings, rooms, sources, carried);
+  return { numbers, rooms, sources, beacons, gateways, tags, owners, tagDb, plan, digest };
 }
+
+/**
+ * By how much a reading is lowered for the power of its transmitter, as the building has it. What a transmitter says of its own power
+ * (`tx` of a reading) is nobody's measurement: it locates nobody and teaches nothing.
+ * @param {number|undefined} known dBm at 1 m @param {import('./settings').Settings} settings
+ */
+const powerDb = (known, { txDbm }) => (known === undefined ? 0 : known - txDbm);
 
 /** @param {{id: string}} one @param {{id: string}} other */
 const byId = ({ id: one }, { id: other }) => (one < other ? -1 : 1);
@@ -103,7 +116,7 @@ const byId = ({ id: one }, { id: other }) => (one < other ? -1 : 1);
 /**
  * The same for the same content, whatever its order and numbers; the device of a source names its rooms.
  * @param {import('./settings').Settings} settings @param {(Room|undefined)[]} rooms @param {(Source|undefined)[]} sources
- * @param {(Partial<Tag> & {id: string})[]} tags @returns {import('../shared/pieces').Work<string>}
+ * @param {object[]} tags @returns {import('../shared/pieces').Work<string>}
  */
 function* digestOf(settings, rooms, sources, tags) {
   const content = [

@@ -36,10 +36,10 @@ class People {
   slotOf(id) { return (this.byId.get(id) ?? this.add(id)).slot; }
 
   /** @param {number} tag by number @param {import('./model').Model} model */
-  slotOfOwner(tag, { carried }) {
-    if (this.slotsByTag.length < carried.length) this.slotsByTag = new Int32Array(carried.length).fill(-1);
+  slotOfOwner(tag, { owners }) {
+    if (this.slotsByTag.length < owners.length) this.slotsByTag = new Int32Array(owners.length).fill(-1);
     if (this.slotsByTag[tag] >= 0) return this.slotsByTag[tag];
-    const slot = this.slotOf(/** @type {import('./model').Tag} */ (carried[tag]).owner);
+    const slot = this.slotOf(owners[tag]);
     this.slotsByTag[tag] = slot;
     return slot;
   }

@@ -46,8 +46,8 @@ class Person {
     this.isAdvised = false;
     /** The latest second that history has not decided yet; -1: it has decided all. */
     this.newestS = -1;
-    /** That they are there; null: not known, since they were not heard yet. @type {number|null} */
-    this.probability = null;
+    /** That they are there; NaN: not known, since they were not heard yet. */
+    this.probability = NaN;
     this.runnerUp = -1;
     this.saidLikely = true;
     /** When a presence said how likely it is, event time. */
@@ -105,11 +105,11 @@ function whoWhere({ id, room }, { rooms }) {
 }
 
 /**
- * @param {number|null} probability @param {number} other the next likely room @param {import('./model').Model} model
+ * @param {number} probability NaN: not known @param {number} other the next likely room @param {import('./model').Model} model
  * @returns {import('../locator').Sureness}
  */
 function surenessOf(probability, other, { rooms }) {
-  const share = probability === null ? null : rounded(probability);
+  const share = Number.isNaN(probability) ? null : rounded(probability);
   return { probability: share, runner_up: share === null || isSure(share) ? null : rooms[other]?.id ?? null };
 }
 

@@ -107,7 +107,7 @@ class ReorderBuffer {
   #wait(slot, step, dueMs, ms, source, rssi, raw, tag) {
     const many = this.state[slot * STATE + WAITING];
     if (many === this.places) this.#widen();
-    let at = (slot * this.places + many) * ITEMS;
+    const at = (slot * this.places + many) * ITEMS;
     if (at >= this.waiting.length) this.waiting = grown(this.waiting, at + this.places * ITEMS);
     const { waiting } = this;
     waiting[at + STEP] = step;

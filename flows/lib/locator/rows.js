@@ -22,7 +22,7 @@ class Rows {
 
   /** Room for one item more. @param {number} slot @returns {number} where it begins */
   append(slot) {
-    if (this.endOf(slot) + this.size > (slot + 1) * this.width) this.#widen(this.width + Math.max(2, (this.width - this.head) / this.size / 4 | 0) * this.size);
+    if (this.endOf(slot) === (slot + 1) * this.width) this.#widen(this.width + 4 * this.size);
     const at = this.endOf(slot);
     this.list[slot * this.width] += 1;
     return at;
@@ -41,8 +41,7 @@ class Rows {
 
   /** @param {number} slot @param {readonly number[]} numbers of a whole row */
   set(slot, numbers) {
-    const most = this.width - this.head;
-    if (numbers.length - this.head > most) this.#widen(numbers.length);
+    if (numbers.length > this.width) this.#widen(numbers.length);
     const rows = this.list.length / this.width;
     if (slot >= rows) {
       const longer = new Float64Array(Math.max(slot + 1, Math.ceil(rows * 1.25)) * this.width);

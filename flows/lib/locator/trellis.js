@@ -208,46 +208,53 @@ class Trellis {
   odds({ natDb }, into, second = Infinity, newestS = second) {
     const { rows: { list }, slot } = this;
     const end = this.rows.endOf(slot);
-    const { rooms, scores } = into;
-    truncate(rooms, 0);
-    truncate(scores, 0);
-    for (let at = this.#first(); at < end; at += WAY) {
-      const room = second === Infinity ? list[at] : this.#before(at, second, newestS);
-      const known = second === Infinity ? -1 : rooms.indexOf(room);
-      if (known < 0) {
-        rooms.push(room);
-        scores.push(list[at + SCORE]);
-      } else if (scores[known] < list[at + SCORE]) scores[known] = list[at + SCORE];
-    }
     into.sum = 0;
     into.room = into.other = -1;
     into.score = into.otherScore = -Infinity;
-    for (let i = 0; i < rooms.length; i += 1) {
-      const room = rooms[i];
-      const score = scores[i];
-      into.sum += Math.exp(score / natDb);
-      if (score > into.score || (score === into.score && room < into.room)) {
-        into.other = into.room;
-        into.otherScore = into.score;
-        into.room = room;
-        into.score = score;
-      } else if (score > into.otherScore || (score === into.otherScore && room < into.other)) {
-        into.other = room;
-        into.otherScore = score;
-      }
+    if (second === Infinity) {
+      for (let at = this.#first(); at < end; at += WAY) addRoom(into, list[at], list[at + SCORE], natDb);
+      return;
     }
+    truncate(ROOMS, 0);
+    truncate(SCORES, 0);
+    for (let at = this.#first(); at < end; at += WAY) {
+      const room = this.#before(at, second, newestS);
+      const known = ROOMS.indexOf(room);
+      if (known < 0) {
+        ROOMS.push(room);
+        SCORES.push(list[at + SCORE]);
+      } else if (SCORES[known] < list[at + SCORE]) SCORES[known] = list[at + SCORE];
+    }
+    for (let n = 0; n < ROOMS.length; n += 1) addRoom(into, ROOMS[n], SCORES[n], natDb);
   }
 }
 
+/** Rooms where ways were, and the best score of each. @type {[number[], number[]]} */
+const [ROOMS, SCORES] = [[], []];
+
 /**
- * The likeliest room and the next one, with their scores; all rooms with their scores, and the sum of exp(score / natDb).
- * @typedef {{room: number, score: number, other: number, otherScore: number, sum: number, rooms: number[], scores: number[]}} Odds
+ * The likeliest room and the next one, with their scores, and the sum of exp(score / natDb) of all rooms.
+ * @typedef {{room: number, score: number, other: number, otherScore: number, sum: number}} Odds
  */
+
+/** One room more. @param {Odds} into @param {number} room @param {number} score @param {number} natDb */
+function addRoom(into, room, score, natDb) {
+  into.sum += score === 0 ? 1 : Math.exp(score / natDb);
+  if (score > into.score || (score === into.score && room < into.room)) {
+    into.other = into.room;
+    into.otherScore = into.score;
+    into.room = room;
+    into.score = score;
+  } else if (score > into.otherScore || (score === into.otherScore && room < into.other)) {
+    into.other = room;
+    into.otherScore = score;
+  }
+}
 
 /** How likely a room of this score is. @param {number} score @param {Odds} odds @param {import('./settings').Settings} settings */
 const shareOf = (score, { sum }, { natDb, lapse }) => ((1 - lapse) * Math.exp(score / natDb)) / sum;
 
 /** @returns {Odds} */
-const newOdds = () => ({ room: -1, score: -Infinity, other: -1, otherScore: -Infinity, sum: 0, rooms: [], scores: [] });
+const newOdds = () => ({ room: -1, score: -Infinity, other: -1, otherScore: -Infinity, sum: 0 });
 
 module.exports = { Trellis, newOdds, shareOf };
