@@ -100,14 +100,14 @@ class Following {
    * One location a second, and again when the room changed within it.
    * @param {Person} person @param {boolean} moved @param {Heard} heard @param {Outcome} outcome
    */
-  reportLocation(person, moved, { sources, raw, tag }, outcome) {
+  reportLocation(person, moved, { size, sources, raw, tag }, outcome) {
     const { ms, room, seconds, newestS } = person;
     const second = Math.floor(ms / 1000);
     if (newestS === second && !moved) return;
     const { sources: known } = this.model;
     let from = 0; // the strongest that stands there, else of all
-    while (from < sources.length && known[sources[from]]?.room !== room) from += 1;
-    if (from === sources.length) from = 0;
+    while (from < size && known[sources[from]]?.room !== room) from += 1;
+    if (from === size) from = 0;
     const beacon = tag >= 0 ? this.tagIds[tag] : known[sources[from]]?.id ?? '';
     const location = { second, beacon, rssi: Math.round(raw[from]), room };
     if (newestS === second) seconds[seconds.length - 1] = location;
@@ -152,9 +152,9 @@ class Following {
  * Whether a phone was held to a beacon, or a tag to a gateway, on purpose.
  * @param {Person} person @param {Heard} heard @param {Settings} settings
  */
-function isTouch({ hearing: { usualDbm } }, { kind, raw }, { touchDbm, touchAboveDb }) {
+function isTouch({ hearing: { usualDbm } }, { kind, size, raw }, { touchDbm, touchAboveDb }) {
   if (!(raw[0] >= touchDbm)) return false;
-  const elseDbm = kind === 'phone' ? raw[1] : usualDbm; // of gateways only some have reported yet
+  const elseDbm = kind === 'gateway' ? usualDbm : size > 1 ? raw[1] : NaN; // of gateways only some have reported yet
   return !(raw[0] < elseDbm + touchAboveDb);
 }
 

@@ -1,8 +1,7 @@
 // @ts-check
 'use strict';
 
-const { truncate } = require('../shared/truncate');
-const { Rows } = require('./rows');
+const { Rows, grown } = require('./rows');
 const { SILENT_DBM } = require('./settings');
 
 /**
@@ -13,19 +12,29 @@ class Heard {
   /** @param {Kind} kind */
   constructor(kind) {
     this.kind = kind;
-    /** By number; the two below are in the same order. @type {number[]} */
-    this.sources = [];
-    /** dBm, as if every transmitter had the default power. @type {number[]} */
-    this.rssis = [];
-    /** As it was received. @type {number[]} */
-    this.raw = [];
+    /** How many devices; further numbers in the lists mean nothing. */
+    this.size = 0;
+    /** By number; the two below are in the same order. */
+    this.sources = new Int32Array(64);
+    /** dBm, as if every transmitter had the default power. */
+    this.rssis = new Float64Array(64);
+    /** As it was received. */
+    this.raw = new Float64Array(64);
     /** Number of the one that gateways heard best, -1 for phones. */
     this.tag = -1;
   }
 
   clear() {
-    for (const list of [this.sources, this.rssis, this.raw]) truncate(list, 0);
+    this.size = 0;
     this.tag = -1;
+  }
+
+  #grow() {
+    const { sources, rssis, raw } = this;
+    this.sources = new Int32Array(2 * sources.length);
+    this.sources.set(sources);
+    this.rssis = grown(rssis, 2 * rssis.length);
+    this.raw = grown(raw, 2 * raw.length);
   }
 
   /**
@@ -34,14 +43,18 @@ class Heard {
    * @param {number} source @param {number} rssi @param {number} raw @param {number} tag
    */
   add(source, rssi, raw, tag) {
-    const { sources, rssis, raw: raws } = this;
-    let at = sources.indexOf(source);
-    if (at >= 0 && rssis[at] === rssi) {
-      raws[at] = Math.max(raws[at], raw);
-      if (at === 0) this.tag = Math.min(this.tag, tag);
+    if (this.size === this.sources.length) this.#grow();
+    const { sources, rssis, raw: raws, size } = this;
+    let at = 0;
+    while (at < size && sources[at] !== source) at += 1;
+    if (at === size) this.size = size + 1;
+    else {
+      if (rssis[at] === rssi) {
+        raws[at] = Math.max(raws[at], raw);
+        if (at === 0) this.tag = Math.min(this.tag, tag);
+      }
+      if (rssis[at] >= rssi) return;
     }
-    if (at >= 0 && rssis[at] >= rssi) return;
-    if (at < 0) at = sources.length;
     for (; at > 0 && (rssis[at - 1] < rssi || (rssis[at - 1] === rssi && sources[at - 1] > source)); at -= 1) {
       sources[at] = sources[at - 1];
       rssis[at] = rssis[at - 1];
@@ -139,7 +152,7 @@ class Hearing {
    * @param {boolean} isUsual whether a device stands where they are, so that the strongest level says what they usually hear
    * @param {import('./settings').Settings} settings
    */
-  add({ sources, rssis }, ms, scans, isUsual, { smoothScans, gapScans, gapReadings, lostMs }) {
+  add({ size, sources, rssis }, ms, scans, isUsual, { smoothScans, gapScans, gapReadings, lostMs }) {
     const { rows, slot } = this;
     this.forget(ms - lostMs);
     let { list } = rows;
@@ -147,7 +160,7 @@ class Hearing {
     let end = rows.endOf(slot);
     const scanAt = list[row + SCANS] + scans;
     list[row + SCANS] = scanAt;
-    for (let n = 0; n < sources.length; n += 1) {
+    for (let n = 0; n < size; n += 1) {
       const source = sources[n];
       let at = row + HEAD;
       while (at < end && list[at] !== source) at += ITEMS;
@@ -176,7 +189,7 @@ class Hearing {
       list[at + MS] = ms;
       list[at + SCAN_AT] = scanAt;
     }
-    if (sources.length === 0 || !isUsual) return;
+    if (size === 0 || !isUsual) return;
     const strongest = this.#strongestOf(rssis[0], ms);
     const usual = list[row + USUAL_DBM];
     list[row + USUAL_DBM] = Number.isNaN(usual) ? strongest

@@ -74,7 +74,7 @@ class Locator {
   #hearPhone({ receiver, ts, readings }, offsets, nowMs, outcome) {
     const { people, phoneHeard, site: { model } } = this;
     phoneHeard.hearBeacons(readings, model, offsets);
-    if (phoneHeard.sources.length === 0) return;
+    if (phoneHeard.size === 0) return;
     const slot = people.slotOf(receiver);
     if (!people.buffer.addPhoneBatch(slot, ts, phoneHeard, this.#at(nowMs, outcome))) outcome.late.push({ staff_id: receiver, ts });
     people.arrived(slot, nowMs);

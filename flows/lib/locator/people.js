@@ -2,7 +2,8 @@
 'use strict';
 
 const { Person, newMemory, presenceOf } = require('./person');
-const { ReorderBuffer, grown, renumbered } = require('./reorder-buffer');
+const { ReorderBuffer, renumbered } = require('./reorder-buffer');
+const { grown } = require('./rows');
 
 /**
  * Everybody a locator knows, each in a slot. By slot stands what is asked of many people at once; the rest is with the person.

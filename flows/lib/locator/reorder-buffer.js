@@ -2,6 +2,7 @@
 'use strict';
 
 const { Heard } = require('./hearing');
+const { Rows, grown } = require('./rows');
 
 /**
  * Event time: which readings are taken together, in which order, and when. What one phone says is complete and is
@@ -15,10 +16,9 @@ const { Heard } = require('./hearing');
 
 /**
  * Of a person, in as many numbers as a processor fetches at once: event time of the newest reading, and of the newest one taken; the first
- * step that waits (Infinity: none), and when it is taken at the latest, by our clock; how many readings wait; when anything arrived, by
- * our clock.
+ * step that waits (Infinity: none), and when it is taken at the latest, by our clock; when anything arrived, by our clock.
  */
-const [FRONT_MS, TAKEN_MS, FIRST_STEP, DUE_MS, WAITING, ARRIVED_MS, STATE] = [0, 1, 2, 3, 4, 5, 8];
+const [FRONT_MS, TAKEN_MS, FIRST_STEP, DUE_MS, ARRIVED_MS, STATE] = [0, 1, 2, 3, 4, 8];
 
 /** Of a reading that waits: IS_DUE_MS: by our clock; RSSI: as if the tag had the default power. */
 const [STEP, IS_DUE_MS, MS, SOURCE, RSSI, RAW, TAG, ITEMS] = [0, 1, 2, 3, 4, 5, 6, 7];
@@ -30,9 +30,8 @@ class ReorderBuffer {
     this.settings = settings;
     /** STATE numbers of each person, by slot. */
     this.state = new Float64Array(0);
-    /** Readings that wait, by slot: places for as many of each person. */
-    this.waiting = new Float64Array(0);
-    this.places = 8;
+    /** How many readings of a person wait, and these. */
+    this.waiting = new Rows(1, ITEMS, 8);
     /** By slot: the latest batches of a phone. @type {number[][]} */
     this.phoneMs = [];
     this.together = new Heard('gateway');
@@ -42,7 +41,8 @@ class ReorderBuffer {
   begin(slot, { frontMs = -Infinity, takenMs = frontMs, phoneMs = [], waiting = [] } = {}) {
     this.state = grown(this.state, (slot + 1) * STATE);
     this.phoneMs[slot] = phoneMs;
-    this.state.set([frontMs, takenMs, Infinity, Infinity, 0, -Infinity], slot * STATE);
+    this.state.set([frontMs, takenMs, Infinity, Infinity, -Infinity], slot * STATE);
+    this.waiting.set(slot, [0]);
     for (let at = 0; at < waiting.length; at += ITEMS) {
       const [step, dueMs, ms, source, rssi, raw, tag] = waiting.slice(at, at + ITEMS);
       this.#wait(slot, step, dueMs, ms, source, rssi, raw, tag);
@@ -53,9 +53,7 @@ class ReorderBuffer {
   save(slot) {
     const { state, phoneMs } = this;
     const [frontMs, takenMs] = state.subarray(slot * STATE);
-    const from = slot * this.places * ITEMS;
-    const waiting = [...this.waiting.subarray(from, from + state[slot * STATE + WAITING] * ITEMS)];
-    return { frontMs, takenMs, phoneMs: phoneMs[slot], waiting };
+    return { frontMs, takenMs, phoneMs: phoneMs[slot], waiting: this.waiting.get(slot).slice(1) };
   }
 
   /** When anything of them arrived, by our clock. @param {number} slot */
@@ -105,29 +103,16 @@ class ReorderBuffer {
    * @param {number} raw @param {number} tag
    */
   #wait(slot, step, dueMs, ms, source, rssi, raw, tag) {
-    const many = this.state[slot * STATE + WAITING];
-    if (many === this.places) this.#widen();
-    const at = (slot * this.places + many) * ITEMS;
-    if (at >= this.waiting.length) this.waiting = grown(this.waiting, at + this.places * ITEMS);
-    const { waiting } = this;
-    waiting[at + STEP] = step;
-    waiting[at + IS_DUE_MS] = dueMs;
-    waiting[at + MS] = ms;
-    waiting[at + SOURCE] = source;
-    waiting[at + RSSI] = rssi;
-    waiting[at + RAW] = raw;
-    waiting[at + TAG] = tag;
-    this.state[slot * STATE + WAITING] = many + 1;
+    const at = this.waiting.append(slot);
+    const { list } = this.waiting;
+    list[at + STEP] = step;
+    list[at + IS_DUE_MS] = dueMs;
+    list[at + MS] = ms;
+    list[at + SOURCE] = source;
+    list[at + RSSI] = rssi;
+    list[at + RAW] = raw;
+    list[at + TAG] = tag;
     this.#awaits(slot * STATE, step, dueMs);
-  }
-
-  /** Twice as many places for everybody. */
-  #widen() {
-    const { waiting } = this;
-    const width = this.places * ITEMS;
-    this.places *= 2;
-    this.waiting = new Float64Array(2 * waiting.length);
-    for (let from = 0; from < waiting.length; from += width) this.waiting.set(waiting.subarray(from, from + width), 2 * from);
   }
 
   /** The first step that waits, and when it is due. @param {number} at of the person @param {number} step @param {number} dueMs */
@@ -147,30 +132,29 @@ class ReorderBuffer {
   }
 
   /** Takes all that waits. @param {number} slot @param {Now} now */
-  flush(slot, now) { while (this.state[slot * STATE + WAITING] > 0) this.#takeFirst(slot, now); }
+  flush(slot, now) { while (this.state[slot * STATE + FIRST_STEP] < Infinity) this.#takeFirst(slot, now); }
 
   /** Takes the first step that waits. @param {number} slot @param {Now} now */
   #takeFirst(slot, now) {
-    const { state, waiting, together } = this;
+    const { state, waiting, waiting: { list }, together } = this;
     const person = slot * STATE;
-    const from = slot * this.places * ITEMS;
-    const end = from + state[person + WAITING] * ITEMS;
+    const end = waiting.endOf(slot);
     const first = state[person + FIRST_STEP];
     let ms = 0;
-    let left = from;
+    let left = waiting.startOf(slot) + 1;
     state[person + FIRST_STEP] = state[person + DUE_MS] = Infinity;
     together.clear();
-    for (let at = from; at < end; at += ITEMS) {
-      if (waiting[at + STEP] === first) {
-        together.add(waiting[at + SOURCE], waiting[at + RSSI], waiting[at + RAW], waiting[at + TAG]);
-        if (waiting[at + MS] > ms) ms = waiting[at + MS];
+    for (let at = left; at < end; at += ITEMS) {
+      if (list[at + STEP] === first) {
+        together.add(list[at + SOURCE], list[at + RSSI], list[at + RAW], list[at + TAG]);
+        if (list[at + MS] > ms) ms = list[at + MS];
       } else {
-        if (left < at) waiting.copyWithin(left, at, at + ITEMS);
-        this.#awaits(person, waiting[left + STEP], waiting[left + IS_DUE_MS]);
+        if (left < at) for (let n = 0; n < ITEMS; n += 1) list[left + n] = list[at + n];
+        this.#awaits(person, list[left + STEP], list[left + IS_DUE_MS]);
         left += ITEMS;
       }
     }
-    state[person + WAITING] = (left - from) / ITEMS;
+    waiting.cut(slot, left);
     this.#take(slot, ms, together, now);
   }
 
@@ -183,17 +167,9 @@ class ReorderBuffer {
   }
 }
 
-/** The list, or where it is shorter than that a longer one. @param {Float64Array<ArrayBuffer>} list @param {number} least */
-function grown(list, least) {
-  if (list.length >= least) return list;
-  const longer = new Float64Array(Math.max(2 * list.length, 2 * least));
-  longer.set(list);
-  return longer;
-}
-
 /** For another locator, where sources and tags have other numbers. @param {Saved} saved @param {(source: number) => number} sourceOf
  * @param {(tag: number) => number} tagOf @returns {Saved} */
 const renumbered = (saved, sourceOf, tagOf) => ({ ...saved, waiting: saved.waiting.map((value, n) => (
   n % ITEMS === SOURCE ? sourceOf(value) : n % ITEMS === TAG ? tagOf(value) : value)) });
 
-module.exports = { ReorderBuffer, grown, renumbered };
+module.exports = { ReorderBuffer, renumbered };

@@ -35,19 +35,14 @@ class Rows {
   #widen(width) {
     const { list, width: before } = this;
     this.width = width;
-    this.list = new Float64Array(list.length / before * width);
+    this.list = new Float64Array(Math.ceil(list.length / before) * width);
     for (let from = 0, to = 0; from < list.length; from += before, to += width) this.list.set(list.subarray(from, from + before), to);
   }
 
   /** @param {number} slot @param {readonly number[]} numbers of a whole row */
   set(slot, numbers) {
     if (numbers.length > this.width) this.#widen(numbers.length);
-    const rows = this.list.length / this.width;
-    if (slot >= rows) {
-      const longer = new Float64Array(Math.max(slot + 1, Math.ceil(rows * 1.25)) * this.width);
-      longer.set(this.list);
-      this.list = longer;
-    }
+    this.list = grown(this.list, (slot + 1) * this.width);
     this.list.set(numbers, slot * this.width);
   }
 
@@ -55,4 +50,12 @@ class Rows {
   get(slot) { return Array.from(this.list.subarray(this.startOf(slot), this.endOf(slot))); }
 }
 
-module.exports = { Rows };
+/** The list, or where it is shorter than that a longer one. @param {Float64Array<ArrayBuffer>} list @param {number} least */
+function grown(list, least) {
+  if (list.length >= least) return list;
+  const longer = new Float64Array(Math.max(Math.ceil(list.length * 1.25), least));
+  longer.set(list);
+  return longer;
+}
+
+module.exports = { Rows, grown };

@@ -36,9 +36,9 @@ function played(batches) {
   /** @type {[number, string][]} */
   const taken = [];
   /** @type {Take} */
-  const take = (slot, ms, { sources, rssis }) => {
+  const take = (slot, ms, { size, sources, rssis }) => {
     assert.equal(slot, SLOT);
-    taken.push([ms, sources.map((source, k) => `${source}:${rssis[k]}`).sort().join()]);
+    taken.push([ms, [...sources.subarray(0, size)].map((source, k) => `${source}:${rssis[k]}`).sort().join()]);
   };
   for (const { ts, atMs, source, rssi } of batches) {
     buffer.releaseDue(SLOT, { nowMs: atMs, take });
@@ -105,7 +105,9 @@ test('what waits of many people is kept apart, saved, and gone on with elsewhere
     /** @type {unknown[]} */
     const taken = [];
     /** @type {Take} */
-    const take = (its, ms, { sources, rssis, tag }) => { taken.push(its, ms, [...sources], [...rssis], tag); };
+    const take = (its, ms, { size, sources, rssis, tag }) => {
+      taken.push(its, ms, [...sources.subarray(0, size)], [...rssis.subarray(0, size)], tag);
+    };
     other.releaseDue(slot, { nowMs: T0 + 10_000, take });
     assert.deepEqual(taken, [slot, T0 + slot % 200, [11, 12], [-60 - slot % 30, -60 - slot % 30], 8]);
   }
