@@ -4,7 +4,7 @@
     accounts.py --data .data/broker add gateway pi-lobby
 
 prints the new password once; the broker keeps only its hash. A running broker applies a change within two seconds and
-disconnects who has no account any more: for Mosquitto run.sh follows the files, for NATS its callout.
+disconnects who has no account any more: for Mosquitto run.sh follows the files, another broker follows them itself.
 """
 
 import argparse
@@ -22,8 +22,8 @@ def add(store: Store, new: Sequence[str], kind: str) -> dict[str, str]:
     """Create the accounts, all or none; returns id -> password. Raises ValueError if an id is invalid or taken."""
     for account in new:
         check_id(account)
-        if "." in account and store.on_nats:
-            raise ValueError(f"{account!r} has a dot, which NATS takes in no client id; choose an id without one")
+        if (other := store.other_broker) and (why := other.refuses(account)):
+            raise ValueError(f"{account!r} cannot be added: {why}; choose another id")
     with store.locked():
         accounts = store.accounts()
         for account in new:
@@ -79,8 +79,8 @@ def run(options: argparse.Namespace) -> None:
     for account, password in passwords.items():
         sys.stdout.write(f"{password}\n" if len(passwords) == 1 else f"{account}\t{password}\n")
         sys.stderr.write(f"broker: {account} has this password; it is shown only now\n")
-    if store.on_nats:
-        sys.stderr.write("broker: NATS applies the change within two seconds\n")
+    if other := store.other_broker:
+        sys.stderr.write(f"broker: {other.name} applies the change within two seconds\n")
     elif store.wait_until_applied():
         sys.stderr.write("broker: Mosquitto has applied the change\n")
     else:

@@ -118,7 +118,7 @@ def _make_server(folder: Path, names: Sequence[str], authority: Path) -> None:
         extensions.write_text(
             f"subjectAltName={alternatives}\nbasicConstraints=critical,CA:FALSE\n"
             "keyUsage=critical,digitalSignature\n"
-            "extendedKeyUsage=serverAuth,clientAuth\n"  # the nodes of a NATS cluster are each other's clients
+            "extendedKeyUsage=serverAuth,clientAuth\n"  # the nodes of a cluster are each other's clients
         )
         _openssl("req", "-new", *_EC, "-keyout", str(key), "-out", str(request), "-subj", "/CN=SDA Locator")
         signed = ["-CA", str(authority / "ca.crt"), "-CAkey", str(authority / "ca.key")]

@@ -7,9 +7,8 @@ Needs Python 3.11 and the openssl command, nothing else. Mosquitto is then start
 
 Passwords come from the environment: MQTT_TELEGRAF_PASSWORD, MQTT_NODERED_PASSWORD, and MQTT_SIMULATOR_PASSWORD
 where the simulator may connect. MQTT_SERVICES_OUTSIDE=yes accepts the services' accounts over TLS too.
-Receivers' accounts are added with accounts.py. With --nats-port the configuration of nats-server is written too; that
-needs the package `nkeys`. With --https a certificate for Node-RED is made in the folder `https` too, for the names in
-HTTP_NAMES and MQTTS_NAMES.
+Receivers' accounts are added with accounts.py. With --https a certificate for Node-RED is made in the folder `https`
+too, for the names in HTTP_NAMES and MQTTS_NAMES.
 """
 
 import argparse
@@ -24,9 +23,8 @@ from pathlib import Path
 
 from certificates import ensure_certificates
 from command import run_command
-from nats_config import Broker, Listeners, Node, render
 from rights import SECOND_TELEGRAF, SESSIONS, TELEGRAF_INPUTS, render_sessions
-from store import NATS_ELSEWHERE, Owner, Store, with_services
+from store import OtherBroker, Owner, Store, with_services
 
 # Variable -> the services whose password it holds.
 REQUIRED = {
@@ -133,9 +131,10 @@ def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> li
         store.make_folder(options.data / "listeners.d")
         if store.replace(options.data / "listeners.d" / "listeners.conf", listeners):
             done.append("wrote listeners.d/listeners.conf; restart Mosquitto for it")
-        if not options.nats_port:
-            (options.data / "nats" / "nats.conf").unlink(missing_ok=True)
-        done += note_elsewhere(store, options.nats_elsewhere, list(accounts))
+        other = OtherBroker(options.other_broker, options.refused_in_ids) if options.other_broker else None
+        store.note_broker(other)
+        done += [f"WARNING: {account} cannot connect: {why}; give the receiver another id"
+                 for account in accounts if other and (why := other.refuses(account))]  # fmt: skip
         if options.tls_port:
             store.make_folder(options.data / "tls")
             names = list(
@@ -146,53 +145,10 @@ def provision(options: argparse.Namespace, environment: Mapping[str, str]) -> li
             done += ensure_certificates(options.data / "tls", names, others)
             for path in (options.data / "tls").iterdir():
                 store.own(path)
-            if options.nats_port:
-                done += ensure_nats(store, options, list(accounts))
             if options.https:
                 more = list(dict.fromkeys([*names, *given_names(environment, "HTTP_NAMES")]))
                 done += ensure_https(store, more, others, options.https_gid)
     return done
-
-
-def ensure_nats(store: Store, options: argparse.Namespace, accounts: Sequence[str]) -> list[str]:
-    """nats-server's configuration and keys, in the folder `nats`. Raises ValueError for an impossible cluster."""
-    import nats_keys  # its package is installed only where NATS is wanted
-
-    nodes = options.node or [Node("nats-1")]
-    this = next((node for node in nodes if node.name == options.this), nodes[0])
-    keys = nats_keys.ensure(store, options.site)
-    listeners = Listeners(options.tls_bind or "0.0.0.0", options.tls_port, options.nats_port)  # noqa: S104 - as Mosquitto
-    text = render(this, Broker(nodes, keys.public(), keys.route_password, options.open_files), listeners)
-    store.make_folder(options.data / "nats" / "store")
-    wrote = store.replace(options.data / "nats" / "nats.conf", text)
-    return [*(["wrote nats/nats.conf"] if wrote else []), *warn_of_dots(accounts)]
-
-
-def note_elsewhere(store: Store, elsewhere: bool, accounts: Sequence[str]) -> list[str]:
-    """Note in the folder that a cluster admits this site's clients, or that none does."""
-    mark = store.folder / "nats" / NATS_ELSEWHERE
-    if not elsewhere:
-        mark.unlink(missing_ok=True)
-        return []
-    store.make_folder(mark.parent)
-    store.replace(mark, "")
-    return warn_of_dots(accounts)
-
-
-def warn_of_dots(accounts: Sequence[str]) -> list[str]:
-    """A sentence for each account that cannot connect to NATS."""
-    return [
-        f"WARNING: {account} cannot connect: NATS takes no client id with a dot; give the receiver another id"
-        for account in accounts
-        if "." in account
-    ]
-
-
-def parse_node(text: str) -> Node:
-    """``NAME=HOST:PORT`` of a node, as the others reach its route."""
-    name, _, address = text.partition("=")
-    host, _, port = address.rpartition(":")
-    return Node(name, host.strip("[]"), int(port))
 
 
 def ensure_https(store: Store, names: Sequence[str], others: Sequence[str], gid: int | None) -> list[str]:
@@ -264,13 +220,9 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
         metavar="N",
         help="Mosquitto's limit of open files, which bounds its listeners (default: this command's limit)",
     )
-    add("--nats-port", type=int, default=0, metavar="PORT", help="NATS' own port on loopback; 0: no NATS (default)")
-    elsewhere = "the broker is a NATS cluster (cluster.py), whose callouts read this folder's accounts"
-    add("--nats-elsewhere", action="store_true", help=elsewhere)
-    add("--site", action="append", metavar="NAME", help="a site, one NATS account each; repeatable (default: site)")
-    node = "a node of a NATS cluster and where the others reach it; repeatable, the same on all (default: one node)"
-    add("--node", type=parse_node, action="append", metavar="NAME=HOST:PORT", help=node)
-    add("--this", default="", metavar="NAME", help="which node this is (default: the first)")
+    other = "another broker than Mosquitto admits clients by this folder's accounts and rights"
+    add("--other-broker", default="", metavar="NAME", help=other)
+    add("--refused-in-ids", default="", metavar="CHARACTERS", help="what that broker takes in no client id")
     more = "accounts for a second Telegraf too, which fills a second InfluxDB"
     add("--telegraf", choices=[SECOND_TELEGRAF], help=more)
     add("--no-simulator", action="store_true", help="no simulator account, even with its password in the environment")
@@ -278,9 +230,6 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     if options.open_files < MIN_OPEN_FILES:
         parser.error(f"--open-files {options.open_files}: Mosquitto needs {MIN_OPEN_FILES} at least; raise `ulimit -n`")
     options.data = options.data.absolute()
-    options.site = options.site or ["site"]
-    if options.nats_port and not options.tls_port:
-        parser.error("--nats-port needs a TLS port: nats-server has one MQTT listener, for receivers and services")
     options.user = options.user or pwd.getpwuid(os.geteuid()).pw_name
     return options
 

@@ -10,7 +10,7 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from passwords import hash_password, matches
@@ -20,8 +20,9 @@ SERVICES_ACL = Path(__file__).with_name("services.acl")
 APPLIED = "mosquitto.applied"
 """Written by run.sh: which files a running Mosquitto has read."""
 APPLIED_WITHIN_S = 5.0
-NATS_ELSEWHERE = "elsewhere"
-"""In the folder `nats`: this site's broker is a cluster with a folder of its own."""
+OTHER_BROKER = "other-broker.json"
+"""Which broker admits clients by the accounts of this folder, where it is not Mosquitto."""
+SPOKEN = {".": "a dot", "-": "a hyphen", "_": "an underscore"}
 
 
 class StoreError(Exception):
@@ -37,6 +38,20 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
+class OtherBroker:
+    """A broker other than Mosquitto, which follows the files of the folder."""
+
+    name: str
+    refused_in_ids: str
+    """Characters that it takes in no client id."""
+
+    def refuses(self, account: str) -> str:
+        """Why nobody with this id can connect; empty: it can."""
+        found = next((one for one in account if one in self.refused_in_ids), "")
+        return f"{self.name} takes no client id with {SPOKEN.get(found, repr(found))}" if found else ""
+
+
+@dataclass(frozen=True, slots=True)
 class Store:
     """A broker's data folder. Files are replaced as a whole, with mode 0600, only if they change."""
 
@@ -44,9 +59,22 @@ class Store:
     owner: Owner | None = None
 
     @property
-    def on_nats(self) -> bool:
-        """Whether the folder is prepared for NATS, here or on a cluster."""
-        return any((self.folder / "nats" / name).exists() for name in ("nats.conf", NATS_ELSEWHERE))
+    def other_broker(self) -> OtherBroker | None:
+        """The broker for which the folder is prepared; None: Mosquitto."""
+        path = self.folder / OTHER_BROKER
+        try:
+            return OtherBroker(**json.loads(path.read_text()))
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError) as error:
+            raise StoreError(f"{path} cannot be used ({error}); remove it and run `make up`, which writes it") from None
+
+    def note_broker(self, other: OtherBroker | None) -> None:
+        """Note for which broker the folder is prepared."""
+        if other is None:
+            (self.folder / OTHER_BROKER).unlink(missing_ok=True)
+        else:
+            self.replace(self.folder / OTHER_BROKER, json.dumps(asdict(other)) + "\n")
 
     @contextmanager
     def locked(self) -> Iterator[None]:

@@ -6,11 +6,9 @@ const path = require('node:path');
 const localFiles = require('@node-red/runtime/lib/storage/localfilesystem');
 const { readConfig } = require('./lib/config');
 const { createFlowStorage } = require('./lib/flow-storage');
-const { createClients, createHosts, createSessions, createTrust, sameSecret } = require('./lib/access');
+const { sameSecret } = require('./lib/access');
+const { Front } = require('./lib/app');
 const { createClientFiles, protect } = require('./lib/http/pages');
-const { createHttpsListener } = require('./lib/http/https-listener');
-const { createHub } = require('./lib/dashboard/hub');
-const { startBuilding } = require('./lib/building/reload');
 
 /** Refuse to start with a sentence, not with a stack. */
 function orRefuse(work) {
@@ -22,25 +20,10 @@ function orRefuse(work) {
   }
 }
 
-/** A right key is never made to wait, so nothing but its length keeps it from being guessed; characters. */
-const GUESSABLE = 20;
-
 const config = orRefuse(() => readConfig(process.env));
 process.env.MQTT_URL = config.mqttUrl; // flows.json reads it
-const trusted = orRefuse(() => createTrust(config));
-const hosts = createHosts(config.httpNames);
-const clients = orRefuse(() => createClients({ ...config, isAnswered: hosts.isAnswered }));
-const versions = path.join(config.userDir, 'building-versions');
-const building = orRefuse(() => startBuilding(config.buildingFile, versions, console.warn));
-if (config.apiKey.length < GUESSABLE) {
-  console.warn('SDA_API_KEY is short enough to be guessed: take 24 random bytes (openssl rand -hex 24), then `make up`');
-}
-const sessions = createSessions(config, Date.now, {
-  clientOf: clients.clientOf, file: path.join(config.userDir, 'sessions.json'),
-});
-const hub = createHub();
-const httpsListener = config.httpsPort && createHttpsListener({ host: config.httpsHost, port: config.httpsPort, certFile: config.httpsCert,
-  keyFile: config.httpsKey, clock: Date.now });
+const front = orRefuse(() => new Front(config, console.warn));
+const { clients, hosts, hub, sessions } = front;
 const admin = { username: config.adminUser, permissions: '*' };
 
 module.exports = {
@@ -86,5 +69,5 @@ module.exports = {
   },
   editorTheme: { tours: false, projects: { enabled: false }, multiplayer: { enabled: false } },
 
-  sda: { config, trusted, building, clients, hosts, sessions, hub, httpsListener }, // for our own nodes
+  sda: front, // the node `sda-site` opens the application with it, for all our nodes
 };

@@ -136,12 +136,28 @@ def named(variable: str, store: int) -> str:
     return variable if store <= 1 else variable.replace("_", f"_{store}_", 1)
 
 
-def apply(url: str, env_path: Path, environment: Mapping[str, str], wait_s: float, store: int = 0) -> Iterator[str]:
-    """Apply everything; yields a sentence for each change. ``store`` is 1 or 2 where there are two, else 0."""
+def apply(
+    url: str,
+    env_path: Path,
+    environment: Mapping[str, str],
+    wait_s: float,
+    store: int = 0,
+    more_tokens: Path | None = None,
+) -> Iterator[str]:
+    """Apply everything; yields a sentence for each change.
+
+    Args:
+        url: of the InfluxDB.
+        env_path: the file for the tokens.
+        environment: may have INFLUX_ADMIN_TOKEN.
+        wait_s: so long it may take until InfluxDB is healthy.
+        store: its number where there are several, else 0.
+        more_tokens: a file like tokens.json, with further ones.
+    """
     wanted_buckets = json.loads((HERE / "buckets.json").read_text())
     in_json = json.loads((HERE / "tokens.json").read_text())
-    if store:
-        in_json |= json.loads((HERE / "tokens.two-stores.json").read_text())
+    if more_tokens:
+        in_json |= json.loads(more_tokens.read_text())
     wanted_tokens = {named(variable, store): token for variable, token in in_json.items()}
     in_file = env_file.read(env_path)
     admin = environment.get("INFLUX_ADMIN_TOKEN") or in_file.get("INFLUX_ADMIN_TOKEN")
@@ -177,10 +193,11 @@ def main() -> int:
     )
     parser.add_argument("--wait", type=float, default=60, help="seconds InfluxDB may take (default %(default)s)")
     parser.add_argument("--store", type=int, default=0, choices=(1, 2), help="which one it is, where there are two")
+    parser.add_argument("--more-tokens", type=Path, help="a file like tokens.json, with further ones")
     options = parser.parse_args()
     try:
         done = 0
-        for line in apply(options.url, options.env_file, os.environ, options.wait, options.store):
+        for line in apply(options.url, options.env_file, os.environ, options.wait, options.store, options.more_tokens):
             done += 1
             sys.stdout.write(f"influx: {line}\n")
     except (ApplyError, ApiError, OSError, ValueError) as error:

@@ -29,7 +29,7 @@ fi
 chmod 600 "$target"
 [ -z "$(tail -c 1 "$target")" ] || echo >>"$target"
 
-per_run=" SIM BROKER STORES " # chosen for one start, or kept elsewhere
+per_run=" SIM BROKER " # chosen for one start, or kept elsewhere
 set_default() { # key value: adds a missing key, above the values that native/compose derives
   ! grep -q "^$1=" "$target" || return 0
   given=
@@ -46,24 +46,7 @@ set_default() { # key value: adds a missing key, above the values that native/co
     printf '%s=%s\n' "$1" "$2" >>"$target"
   fi
 }
-case ${STORES:-} in 1 | 2) # kept, so that later commands find as many
-  if grep -q '^STORES=' "$target" && ! grep -q "^STORES=$STORES$" "$target"; then
-    sed "s/^STORES=.*/STORES=$STORES/" "$target" >"$target.kept" && mv "$target.kept" "$target"
-  fi
-  [ "$STORES" = 1 ] || set_default STORES "$STORES" ;;
-esac
-if grep -q '^STORES=2$' "$target"; then
-  set_default INFLUX_2_PORT 8186
-  set_default SPOOL_2_PORT 8187
-  set_default TELEGRAF_2_PORT 8188
-  set_default READINGS_2_PORT 8189
-  set_default INFLUX_2_WRITE_TOKEN ''
-  set_default INFLUX_2_READ_TOKEN ''
-  set_default INFLUX_ERASE_TOKEN ''
-  set_default INFLUX_2_ERASE_TOKEN ''
-fi
 set_default BROKER mosquitto
-set_default NATS_PORT 4222
 set_default MQTT_PORT 1883
 set_default MQTT_BIND 127.0.0.1
 set_default MQTT_SERVICES_OUTSIDE ''

@@ -1,7 +1,7 @@
 """The dashboard's page in a browser under load: delay of markers, what keeps the page busy, growth of its heap.
 
 Run: `make page-figures`. The generator and the browser run on the same machine; its load stands in the table. What open
-pages cost the platform is measured by `make lab SCENARIO=pages`."""
+pages cost the platform is measured by an extra."""
 
 import argparse
 import json

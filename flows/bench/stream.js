@@ -6,7 +6,7 @@ const { covers } = require('../lib/building/geometry');
 /**
  * Readings of many staff for the benchmark: half of them stand, half walk from cell to cell. Phones send their ten
  * strongest beacons every 1 to 4 s, every gateway sends each second the tags that it received; ten receive each tag.
- * @typedef {import('../lib/intake/readings').Batch} Batch
+ * @typedef {import('../lib/live/readings').Batch} Batch
  */
 
 const PHONE_READINGS = 10;

@@ -4,8 +4,7 @@
 // For who develops these flows: takes what was deployed in the editor into flows.json. node bin/adopt-flows.js DATA_FOLDER [FLOWS_FILE]
 const fs = require('node:fs');
 const path = require('node:path');
-const { FLOWS } = require('../lib/flow-storage');
-const { applyUserChanges } = require('../lib/flow-storage/user-changes');
+const { FLOWS, applyUserChanges } = require('../lib/flow-storage');
 
 const [folder, flowFile] = process.argv.slice(2);
 if (!folder) {

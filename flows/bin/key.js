@@ -18,7 +18,7 @@ const HELP = `Keys for the HTTP API: each caller gets one of its own, with only 
 Rights    history    where people were and who they met: /extractbeacon, /api/v1/…
           presence   who is where now, and reporting it: /retrieveformonitoring, /newbeacondetect
           admin      keys, audit, rebuild, the building
-          forward    for a campus entry: it names its own caller in the audit log; opens no route
+          forward    for an entry to several sites: it names its own caller in the audit log; opens no route
 Expiry    90d, 12h, never (which it is unless you say), 2027-01-31, 2027-01-31T12:00:00Z
 Rate      requests a second, in the mean over ten; without it SDA_RATE_PER_S of .env
 

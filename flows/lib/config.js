@@ -8,7 +8,7 @@ const { isLoopback } = require('./access');
  * Everything that is configured from outside. `settings.js` makes it from process.env.
  * @typedef {object} Config
  * @property {string} mqttUrl of the listener that the flows read from; without MQTT_URL the plain one
- * @property {boolean} brokerKeepsOrder Mosquitto does; NATS delivers out of order after a kill (BROKER=nats, cluster)
+ * @property {boolean} brokerKeepsOrder Mosquitto does; some brokers deliver out of order after a kill
  * @property {string} httpHost listen address
  * @property {number} httpPort
  * @property {string} httpBind address the port is published on (the listen address, but for Compose)
@@ -52,9 +52,6 @@ class ConfigError extends Error {
     this.name = 'ConfigError';
   }
 }
-
-/** @param {Record<string, string|undefined>} env */
-const keepsOrder = ({ BROKER = '' }) => !['nats', 'cluster'].includes(BROKER);
 
 /** @param {string} host @param {number} port */
 const mqttUrl = (host, port) => `mqtt://${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -132,7 +129,7 @@ function readConfig(env) {
   const secure = (env.HTTPS_PORT ?? '').trim() !== '';
   const nets = text('SDA_TRUSTED_NETS', LOOPBACK);
   const config = {
-    brokerKeepsOrder: keepsOrder(env),
+    brokerKeepsOrder: env.BROKER_KEEPS_ORDER !== 'no',
     mqttUrl: text('MQTT_URL', mqttUrl(mqttHost, mqttPort)),
     httpHost,
     httpPort: port('HTTP_PORT', '1880'),

@@ -1,6 +1,6 @@
 'use strict';
 
-const { batchesFault } = require('../lib/intake/input');
+const { batchesFault } = require('../lib/live/inbox');
 const { Rate, showBadge } = require('../lib/shared/badge');
 const { configNode } = require('../lib/shared/config-node');
 
@@ -8,23 +8,23 @@ module.exports = function register(RED) {
   /** Finds out from checked readings who is where; sends what is new, a batch of each kind. */
   function SdaLocate(definition) {
     RED.nodes.createNode(this, definition);
-    const { site, coverage, deployGap } = configNode(RED, definition.site, 'site');
+    const { site: { bus, live, broker: { results } } } = configNode(RED, definition.site, 'site').app;
     const [batches, locations] = [new Rate(Date.now()), new Rate(Date.now())];
     const message = (topic, payload) => (payload?.length > 0 ? { topic, payload } : null);
     const sendLate = (late) => { if (late) this.send([null, null, null, null, { ...late, late: true }]); };
 
-    if (site.results.attached()) this.warn('another sda-locate of this site sends nothing from now on: one is enough');
+    if (results.attached()) this.warn('another sda-locate of this site sends nothing from now on: one is enough');
     const sendNew = ({ locations: located, stays, presence, events }) => {
       locations.add(located?.length ?? 0);
       // stays first: whoever sees a location in the database finds the stays before it
       if (stays) this.send([null, message('stays', stays)]);
       this.send([message('locations', located), null, message('presence', presence), message('events', events)]);
     };
-    const detach = site.results.attach((found, late) => {
+    const detach = results.attach((found, late) => {
       if (late) for (const kind of ['stays', 'locations', 'events']) sendLate(message(kind, found[kind]));
       else sendNew(found);
     });
-    deployGap?.nodeOpened();
+    bus.emit('nodeOpened');
     const hide = showBadge(this, (nowMs) => ({ fill: 'green', shape: 'dot',
       text: `${batches.perSecond(nowMs)} in/s, ${locations.perSecond(nowMs)} located/s` }));
 
@@ -32,15 +32,16 @@ module.exports = function register(RED) {
       const fault = batchesFault(payload);
       if (fault) return done(new Error(fault));
       batches.add(payload.length);
-      if (coverage) site.queue.put(payload, Date.now());
-      else site.locate(payload, Date.now()); // without a store nothing can be located later
+      live.put(payload, Date.now());
       return done();
     });
-    site.onFault((error) => this.error(error));
+    const report = (error) => this.error(error);
+    bus.on('error', report);
     this.on('close', () => {
-      site.queue.drain();
+      live.drain();
+      bus.off('error', report);
       detach(); // what is found until there is another one goes to the outbox directly
-      deployGap?.nodeClosed();
+      bus.emit('nodeClosed');
       hide();
     });
   }

@@ -1,31 +1,29 @@
 'use strict';
 
-const { createPublisher } = require('../lib/broker/publisher');
-const { carryOver, forget } = require('../lib/outbox/carry-over');
-const { isKind } = require('../lib/outbox/messages');
+const { Publisher } = require('../lib/broker/connections');
+const { isKind } = require('../lib/broker/messages');
 const { Rate, showBadge } = require('../lib/shared/badge');
 const { configNode } = require('../lib/shared/config-node');
-const { waitForClock } = require('../lib/intake/wait-for-clock');
 
 module.exports = function register(RED) {
   /** Keeps what is to be published until the broker has acknowledged it; connects with the broker, also what subscribes. */
   function SdaPublish(definition) {
     RED.nodes.createNode(this, definition);
-    const { site: { outbox, results, subscriber }, knownTime, deployGap } = configNode(RED, definition.site, 'site');
+    const { site: { bus, broker: { outbox, results, subscriber } }, knownTime } = configNode(RED, definition.site, 'site').app;
     const rate = new Rate(Date.now());
     const [publishing, subscribing] = [definition.broker, definition.subscriber].map((id) => () => RED.nodes.getNode(id));
-    const publisher = createPublisher(publishing);
+    const publisher = new Publisher(publishing);
     const connect = () => [publishing(), subscribing()].forEach((broker) => broker?.connect());
-    const stopWaiting = knownTime && waitForClock(knownTime, this);
+    const stopWaiting = knownTime?.wait(this);
     if (!stopWaiting) RED.events.once('flows:started', connect);
 
     outbox.attach({
       send: (message) => this.send({ ...message, qos: 1 }),
-      ...publisher,
+      connected: publisher.connected,
+      connection: publisher.connection,
     });
     subscriber.attach(definition.subscriber ? subscribing : null);
-    carryOver(this.id, outbox, Date.now());
-    deployGap?.nodeOpened();
+    bus.emit('nodeOpened');
     const hide = showBadge(this, (nowMs) => {
       const { waiting, in_flight: inFlight, dropped } = outbox.counters();
       const kept = waiting + inFlight;
@@ -42,15 +40,13 @@ module.exports = function register(RED) {
         done(error);
       }
     });
-    this.on('close', (removed, done) => {
-      if (removed) forget(this.id);
+    this.on('close', () => {
       stopWaiting?.();
       RED.events.off('flows:started', connect);
       outbox.attach(null);
       subscriber.attach(null);
-      deployGap?.nodeClosed();
+      bus.emit('nodeClosed');
       hide();
-      done();
     });
   }
 

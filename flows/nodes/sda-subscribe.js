@@ -1,10 +1,8 @@
 'use strict';
 
 const { gatherWrites } = require('../lib/broker/gather-writes');
-const { createKeepAlive } = require('../lib/broker/keep-alive');
-const { coalesceReads } = require('../lib/broker/coalesce-reads');
-const { followRetained } = require('../lib/broker/retained');
-const { createTopicFilter } = require('../lib/broker/topic-filter');
+const { createKeepAlive, createTopicFilter, followRetained } = require('../lib/broker/connections');
+const { coalesceReads } = require('../lib/broker/read-interval');
 const { Rate, showBadge } = require('../lib/shared/badge');
 const { configNode } = require('../lib/shared/config-node');
 
@@ -29,7 +27,7 @@ module.exports = function register(RED) {
     };
     const gather = (topic, payload) => {
       if (gathered.push({ topic, payload }) > 1) return;
-      if (broker.client) gatherWrites(broker.client.stream); // a mocked broker has none
+      if (broker.client) gatherWrites(broker.client); // a mocked broker has none
       setImmediate(sendGathered);
     };
     const take = together ? gather : (topic, payload, { qos, retain }) => this.send({ topic, payload, qos, retain });

@@ -177,15 +177,15 @@ test('who asks too often waits, each by himself', async (t) => {
 
 test('only a key with the right "forward" names the caller whose question it passes on', async (t) => {
   const keys = createKeyRing();
-  const made = [['campus', ['history', 'forward']], ['hacs', ['history']]].map(([name, rights]) => makeKey([], { name, rights, expiresMs: null }, 0));
+  const made = [['entry', ['history', 'forward']], ['hacs', ['history']]].map(([name, rights]) => makeKey([], { name, rights, expiresMs: null }, 0));
   keys.set(made.map(({ record }) => record));
-  const [campus, hacs] = made.map(({ key }) => key);
+  const [entry, hacs] = made.map(({ key }) => key);
   const call = await guarded(t, { keys });
   const ask = (key, name) => call('/history', { ...(key ? { 'x-api-key': key } : {}), 'x-on-behalf-of': name });
-  assert.deepEqual((await ask(campus, 'hacs')).body.onBehalfOf, 'hacs');
-  assert.deepEqual((await ask(campus, '::1')).body.onBehalfOf, '::1');
-  assert.equal((await call('/history', { 'x-api-key': campus })).body.onBehalfOf, undefined);
-  for (const name of ['', 'a/b', 'a b', 'x'.repeat(65)]) assert.equal((await ask(campus, name)).status, 400, name);
+  assert.deepEqual((await ask(entry, 'hacs')).body.onBehalfOf, 'hacs');
+  assert.deepEqual((await ask(entry, '::1')).body.onBehalfOf, '::1');
+  assert.equal((await call('/history', { 'x-api-key': entry })).body.onBehalfOf, undefined);
+  for (const name of ['', 'a/b', 'a b', 'x'.repeat(65)]) assert.equal((await ask(entry, name)).status, 400, name);
   for (const key of [hacs, null]) {
     const { status, body } = await ask(key, 'ceo');
     assert.equal(status, 403);

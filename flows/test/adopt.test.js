@@ -4,8 +4,8 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { createBuilding } = require('../lib/building');
 const { createLocator, emptyOutcome } = require('../lib/locator');
-const { createReplay } = require('../lib/rebuild/replay');
-const { createSite } = require('../lib/site');
+const { createReplay } = require('../lib/past/replay');
+const { Site } = require('../lib/site');
 const { BEACONS, smallBuilding } = require('./support/building');
 const { receive } = require('./support/receive');
 
@@ -14,9 +14,9 @@ const SECONDS = 60;
 
 /** Two people who walk from room a to room b; what ended is found, but not handed over yet. */
 function walked() {
-  const site = createSite(createBuilding(smallBuilding()), NOW - 60_000);
+  const site = new Site(createBuilding(smallBuilding()), NOW - 60_000);
   const published = [];
-  site.results.attach((batches) => published.push(...(batches.stays ?? [])));
+  site.broker.results.attach((batches) => published.push(...(batches.stays ?? [])));
   for (let second = 0; second < SECONDS; second += 1) {
     const ms = NOW + 1000 * second;
     const room = second < SECONDS / 2 ? 'a' : 'b';
@@ -28,10 +28,10 @@ function walked() {
 }
 
 /** A locator that heard the same, and has published what it found. */
-const replayOf = (other) => ({
-  presences: new Map(other.presences().map((one) => [one.staff_id, one])),
+const replayOf = ({ live }) => ({
+  presences: new Map(live.presences().map((one) => [one.staff_id, one])),
   pass: () => {}, take: () => ({ locations: [], stays: [], events: [] }),
-  save: () => other.save(NOW + 1000 * SECONDS).locator,
+  save: () => live.save(NOW + 1000 * SECONDS).locator,
 });
 
 test('what ended and is not handed over yet is published', () => {
@@ -42,7 +42,7 @@ test('what ended and is not handed over yet is published', () => {
 
 test('whose state is taken over from a rebuild is no longer published by the locator of before', () => {
   const { site, published } = walked();
-  site.adopt(replayOf(walked().site), NOW + 1000 * SECONDS, new Set(['0']));
+  site.live.adopt(replayOf(walked().site), NOW + 1000 * SECONDS, new Set(['0']));
   assert.deepEqual(published.map(({ staff_id: id }) => id), ['1']);
   site.flush(NOW + 1000 * SECONDS + 500);
   assert.deepEqual(published.map(({ staff_id: id }) => id), ['1']);

@@ -13,8 +13,8 @@ const { KINDS } = require('../lib/alerts/kinds');
 const { createBuilding } = require('../lib/building');
 const { createBeacons } = require('../lib/devices/beacons');
 const { createGateways } = require('../lib/devices/gateways');
-const { createRefusals } = require('../lib/devices/refusals');
-const { createSite } = require('../lib/site');
+const { Refusals } = require('../lib/live/readings');
+const { Site } = require('../lib/site');
 const { smallBuilding, BEACONS, TAG } = require('./support/building');
 const { receive } = require('./support/receive');
 
@@ -37,7 +37,7 @@ function fakeKind({ raiseMs = 0, endMs = 0, name = 'fake', severity = 'warning',
 function house(change = () => {}) {
   const data = smallBuilding();
   change(data);
-  const facts = { building: createBuilding(data), gateways: createGateways(), beacons: createBeacons(), refusals: createRefusals(),
+  const facts = { building: createBuilding(data), gateways: createGateways(), beacons: createBeacons(), refusals: new Refusals(),
     takeovers: createTakeovers(), presences: [], connected: true, watchedMs: T, ingest: { status: 'up' }, live: { status: 'up' }, clock: { status: 'up' },
     losses: { status: 'up' }, certificates: [] };
   const list = createAlertList(KINDS, T - START_MS);
@@ -318,10 +318,10 @@ test('stamps out of bounds are refused, counted, and an alert that says what the
     receive(site, `sda/v1/phone/${id}/readings`, Buffer.from(JSON.stringify({ ts, readings: [{ beacon: BEACONS.a, rssi: -50 }] })), T);
   }
   await alerts.evaluate(T);
-  assert.deepEqual(site.refusals.byReason(), { ts_ahead: 2, ts_too_old: 3 });
+  assert.deepEqual(site.live.refusals.byReason(), { ts_ahead: 2, ts_too_old: 3 });
   assert.deepEqual(alerts.list().map(({ id, todo }) => [id, /clock/.test(todo)]).sort(),
     Object.keys(stamps).map((id) => [`messages_refused:${id}`, true]).sort());
-  assert.deepEqual(site.presences(), []);
+  assert.deepEqual(site.live.presences(), []);
   assert.deepEqual(site.clocks.wrong(T), [], 'what is refused says nothing about now');
 });
 
@@ -350,7 +350,7 @@ test('every kind has a text that names what to do', () => {
 });
 
 test('refusals are counted by reason, and bounded by receiver', () => {
-  const refusals = createRefusals();
+  const refusals = new Refusals();
   for (let n = 0; n < 1000; n += 1) refusals.add({ kind: 'phone', receiver: `r${n}`, reason: 'ts_ahead', detail: 'x', count: 2 }, T + n);
   assert.deepEqual(refusals.byReason(), { ts_ahead: 2000 });
   assert.equal(refusals.latest().length, 256);
@@ -360,8 +360,8 @@ test('refusals are counted by reason, and bounded by receiver', () => {
 /** The alerts of a site, persisted in a file. */
 function open(file, ingest = () => ({ status: 'up' })) {
   const parts = (nowMs) => ({ ingest: ingest(nowMs) });
-  const site = createSite(createBuilding(smallBuilding()), T);
-  site.outbox.attach({ send: () => {}, connected: () => true });
+  const site = new Site(createBuilding(smallBuilding()), T);
+  site.broker.outbox.attach({ send: () => {}, connected: () => true });
   const warnings = [];
   return { site, warnings, alerts: createAlerts({ site, parts, file, clock: () => T + 5, warn: (text) => warnings.push(text) }) };
 }

@@ -271,14 +271,14 @@ test('whatever was looked up, its line is found again by its people', async (t) 
 
 test('whose question is passed on is written behind the name of the key; who asks for the key finds all of them', async (t) => {
   const { audit, all } = rig(t);
-  const campus = { name: 'campus', keyId: '00c0ffee', address: '10.0.0.9' };
-  await audit.lookedUp({ ...campus, onBehalfOf: 'hacs' }, '/extractbeacon', '7', NOW - DAY, NOW);
-  await audit.lookedUp({ ...campus, onBehalfOf: '10.0.0.4' }, '/extractbeacon', '7', NOW - DAY, NOW);
-  await audit.lookedUp({ ...campus, name: 'campus2' }, '/extractbeacon', '7', NOW - DAY, NOW);
-  await audit.adminAction('rebuild_asked', { ...campus, onBehalfOf: 'ada' }, 'all');
-  assert.deepEqual((await all({ who: 'campus' })).map(({ who, key }) => [who, key]),
-    [['campus/hacs', '00c0ffee'], ['campus/10.0.0.4', '00c0ffee'], ['campus/ada', '00c0ffee']]);
-  assert.deepEqual((await all({ who: 'campus/hacs' })).length, 1);
-  for (let i = 0; i < SINGLE_MAX * 2; i += 1) await audit.lookedUp({ ...campus, onBehalfOf: `n${i}` }, '/extractbeacon', '7', NOW - DAY, NOW);
+  const entry = { name: 'entry', keyId: '00c0ffee', address: '10.0.0.9' };
+  await audit.lookedUp({ ...entry, onBehalfOf: 'hacs' }, '/extractbeacon', '7', NOW - DAY, NOW);
+  await audit.lookedUp({ ...entry, onBehalfOf: '10.0.0.4' }, '/extractbeacon', '7', NOW - DAY, NOW);
+  await audit.lookedUp({ ...entry, name: 'entry2' }, '/extractbeacon', '7', NOW - DAY, NOW);
+  await audit.adminAction('rebuild_asked', { ...entry, onBehalfOf: 'ada' }, 'all');
+  assert.deepEqual((await all({ who: 'entry' })).map(({ who, key }) => [who, key]),
+    [['entry/hacs', '00c0ffee'], ['entry/10.0.0.4', '00c0ffee'], ['entry/ada', '00c0ffee']]);
+  assert.deepEqual((await all({ who: 'entry/hacs' })).length, 1);
+  for (let i = 0; i < SINGLE_MAX * 2; i += 1) await audit.lookedUp({ ...entry, onBehalfOf: `n${i}` }, '/extractbeacon', '7', NOW - DAY, NOW);
   assert.equal(audit.counters().single, SINGLE_MAX + 1, 'names are no way around the bound of a key');
 });

@@ -23,7 +23,7 @@ const { createHealth } = require('../lib/health');
 const { createRouter } = require('../lib/http');
 const { createSessions } = require('../lib/access');
 const { inOneGo } = require('../lib/shared/pieces');
-const { createSite } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { smallBuilding } = require('./support/building');
 const { guards } = require('./support/guards');
 
@@ -45,10 +45,10 @@ async function start(t, first = smallBuilding()) {
   const file = path.join(folder, 'building.json');
   fs.writeFileSync(file, typeof first === 'string' || Buffer.isBuffer(first) ? first : JSON.stringify(first));
   const logger = { log: () => {}, warn: () => {} };
-  const site = createSite(startBuilding(file, path.join(folder, 'versions'), () => {}), T);
+  const site = new Site(startBuilding(file, path.join(folder, 'versions'), () => {}), T);
   const editor = createEditor({ file, folder: path.join(folder, 'versions'), first: site.building(), clock: () => T, logger });
   const reloader = createReloader({ source: file, read: createTextReader(file), current: () => site.building(), logger,
-    before: () => [site.building().file, editor.good()], refuse: (faults) => site.setBuildingFaults(faults),
+    before: () => [site.building().file, editor.good()], refuse: (faults) => site.bus.emit('buildingRefused', faults),
     apply: async (next) => { site.setBuilding(next, T); await editor.recordApplied(); } });
   const pictures = createPictures({ folder, referenced: editor.pictures, clock: Date.now });
   const router = createRouter({ site, editor, pictures, reload: reloader.checkNow, clock: () => T, trusted: () => true, apiKey: KEY,
@@ -67,7 +67,7 @@ async function start(t, first = smallBuilding()) {
   const byHand = async (data) => {
     fs.writeFileSync(file, typeof data === 'string' || Buffer.isBuffer(data) ? data : JSON.stringify(data));
     await reloader.checkNow();
-    return site.buildingFaults();
+    return site.buildingFaults;
   };
   return { call, put, byHand, site, file, folder };
 }
@@ -267,7 +267,7 @@ test('an earlier version can be had back with what it has; the next edit is stil
   const { etag } = await call('GET', 'building');
   const { body: { versions } } = await call('GET', 'building/versions');
   const back = await call('POST', `building/versions/${versions.at(-1).version}/restore`, undefined, { 'if-match': etag });
-  assert.deepEqual([back.status, back.body.in_use, site.building().warnings.length, site.buildingFaults()], [200, true, 1, []]);
+  assert.deepEqual([back.status, back.body.in_use, site.building().warnings.length, site.buildingFaults], [200, true, 1, []]);
   assert.equal((await put(changed((data) => { data.levels[0].rooms[0].name = 'a\nb'; }))).status, 422);
   assert.equal(startBuilding(file, path.join(path.dirname(file), 'versions'), () => {}).warnings.length, 1, 'a restart goes on with it');
 });

@@ -8,7 +8,7 @@ const { test } = require('node:test');
 const { createBuilding, BuildingError } = require('../lib/building');
 const { createReloader } = require('../lib/building/reload');
 const { createRoomNames, mergeNames } = require('../lib/building/room-names');
-const { createSite } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { receive } = require('./support/receive');
 
@@ -196,14 +196,14 @@ test('the latest former rooms are kept', () => {
 });
 
 test('a new building applies from the next reading on, locations stay, and unregistered beacons may become registered', () => {
-  const site = createSite(createBuilding(smallBuilding()), T);
+  const site = new Site(createBuilding(smallBuilding()), T);
   const hear = (kind, receiver, s, beacon) => receive(site, `sda/v1/${kind}/${receiver}/readings`,
     Buffer.from(JSON.stringify({ ts: T + s * 1000, readings: [{ beacon, rssi: -50 }] })), T + s * 1000);
   hear('phone', '1', 0, BEACONS.d);
   hear('phone', '1', 1, NEW);
   hear('gateway', 'gw-new', 1, NEW);
-  assert.deepEqual([site.strangers().beacons.map(({ beacon }) => beacon), site.strangers().gateways], [[NEW], ['gw-new']]);
-  const version = site.version();
+  assert.deepEqual([site.devices.beacons.unregistered().map(({ beacon }) => beacon), site.devices.gateways.unlisted()], [[NEW], ['gw-new']]);
+  const version = site.live.version();
   const next = changed((data) => {
     data.levels[1].rooms.pop();
     data.beacons.pop();
@@ -211,11 +211,11 @@ test('a new building applies from the next reading on, locations stay, and unreg
     data.gateways.push({ id: 'gw-new', level: 'L1', room: 'a', x_m: 2, y_m: 2 });
   });
   site.setBuilding(createBuilding(next), T + 2000);
-  assert.ok(site.version() > version);
-  assert.deepEqual([site.strangers().beacons.map(({ beacon }) => beacon), site.strangers().gateways], [[BEACONS.d], []]);
+  assert.ok(site.live.version() > version);
+  assert.deepEqual([site.devices.beacons.unregistered().map(({ beacon }) => beacon), site.devices.gateways.unlisted()], [[BEACONS.d], []]);
   for (let s = 10; s < 20; s += 1) hear('phone', '1', s, NEW);
   site.tick(T + 20_000);
-  const rooms = site.history.between('1', T, T + 30_000).map(({ room }) => room);
+  const rooms = site.memory.history.between('1', T, T + 30_000).map(({ room }) => room);
   assert.equal(rooms[0], 'd');
   assert.equal(rooms.at(-1), 'a');
 });

@@ -11,7 +11,7 @@ const { PiecedJson, createRecords } = require('../lib/http/encode');
 const { deliver, extractBeacon } = require('../lib/http/hacs');
 const { createBodyCheck } = require('../lib/http/checks');
 const { HACS_ROUTES } = require('../lib/http/v1/description/hacs');
-const { createSite } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 
 const S = 1_700_000_000;
@@ -19,13 +19,13 @@ const check = createBodyCheck(HACS_ROUTES.find(({ path }) => path === '/extractb
 const LEVELS = { a: 'L1', b: 'L1', c: 'L2' };
 
 function rig({ startedMs = 0, locations = async function* none() {} } = {}) {
-  const site = createSite(createBuilding(smallBuilding()), startedMs);
+  const site = new Site(createBuilding(smallBuilding()), startedMs);
   const context = { site, store: { locations }, clock: () => S * 1000 };
   const looked = [];
   return {
     site,
     looked,
-    add: (staff, s, room) => site.history.add(
+    add: (staff, s, room) => site.memory.history.add(
       { ts: s * 1000, staff_id: staff, level: LEVELS[room], room, beacon: BEACONS[room], rssi: -60 }, S * 1000),
     async ask(staffId, from, to) {
       const params = check(new URLSearchParams(), { staff_id: staffId, start_time: from, end_time: to });

@@ -1,6 +1,7 @@
 'use strict';
 
 const assert = require('node:assert/strict');
+const { EventEmitter } = require('node:events');
 const { setImmediate: turn } = require('node:timers/promises');
 const { test } = require('node:test');
 const { Writable } = require('node:stream');
@@ -9,27 +10,32 @@ const { gatherWrites } = require('../lib/broker/gather-writes');
 
 const acknowledgement = (messageId) => generate({ cmd: 'puback', messageId });
 
-/** A socket that keeps what each of its writes had. */
+/** A client whose socket keeps what each of its writes had. */
 function socket(properties) {
   const writes = [];
   const take = (chunks, done) => { writes.push(Buffer.concat(chunks.map(({ chunk }) => Buffer.from(chunk)))); done(); };
   const stream = new Writable({ decodeStrings: false, writev: take, write: (chunk, encoding, done) => take([{ chunk, encoding }], done) });
-  gatherWrites(Object.assign(stream, properties));
-  return { stream, writes };
+  const client = Object.assign(new EventEmitter(), { stream: Object.assign(stream, properties) });
+  gatherWrites(client);
+  const send = (packet) => {
+    client.emit('packetsend', {});
+    stream.write(packet);
+  };
+  return { send, writes };
 }
 
-async function writeAll(stream) {
+async function writeAll(send) {
   for (let first = 1; first <= 300; first += 100) {
-    for (let id = first; id < first + 100; id += 1) stream.write(acknowledgement(id));
+    for (let id = first; id < first + 100; id += 1) send(acknowledgement(id));
     await turn();
   }
-  stream.write(acknowledgement(301));
+  send(acknowledgement(301));
   await turn();
 }
 
 test('over TLS a write of many acknowledgements ends within a packet, and the broker reads the same packets, and pings', async () => {
-  const { stream, writes } = socket({ encrypted: true });
-  await writeAll(stream);
+  const { send, writes } = socket({ encrypted: true });
+  await writeAll(send);
   assert.deepEqual(writes.map((one) => one.length), [401, 402, 402, 5]);
   const read = [];
   const broker = parser().on('packet', ({ cmd, messageId }) => read.push(messageId ?? cmd));
@@ -44,10 +50,10 @@ test('over TLS a write of many acknowledgements ends within a packet, and the br
 
 test('few acknowledgements, and a plain connection, have no ping', async () => {
   const plain = socket({});
-  await writeAll(plain.stream);
+  await writeAll(plain.send);
   assert.deepEqual(plain.writes.map((one) => one.length), [400, 400, 400, 4]);
   const quiet = socket({ encrypted: true });
-  quiet.stream.write(acknowledgement(1));
+  quiet.send(acknowledgement(1));
   await turn();
   assert.deepEqual(quiet.writes, [acknowledgement(1)]);
 });

@@ -8,7 +8,7 @@ const { Stamps } = require('../lib/clocks/stamps');
 const { clockWrong } = require('../lib/alerts/kinds');
 const { createBuilding } = require('../lib/building');
 const { createHealth } = require('../lib/health');
-const { createSite } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { houseFile, house } = require('./locator/house');
 const { World, taggedWalks, walks } = require('./support/world');
 const { smallBuilding, BEACONS } = require('./support/building');
@@ -291,27 +291,27 @@ describe('tags among gateways with wrong clocks are where they are with right on
 });
 
 test('receivers an hour ahead are refused, and people are located as soon as they are back', () => {
-  const site = createSite(createBuilding(smallBuilding()), T);
+  const site = new Site(createBuilding(smallBuilding()), T);
   const send = (nowMs, aheadMs) => {
     receive(site, 'sda/v1/phone/7/readings', Buffer.from(JSON.stringify({ ts: nowMs + aheadMs, readings: [{ beacon: BEACONS.a, rssi: -50 }] })), nowMs);
     site.flush(nowMs);
   };
   for (let s = 0; s < 90; s += 1) send(T + 5000 + s * 1000, s >= 30 && s < 60 ? 3_600_000 : 0);
-  const [one] = site.presences();
+  const [one] = site.live.presences();
   assert.deepEqual([one.room, one.state, one.ts], ['a', 'present', T + 94_000]);
-  assert.equal(site.refusals.byReason().ts_ahead, 30);
+  assert.equal(site.live.refusals.byReason().ts_ahead, 30);
 });
 
 test('our own clock and all others an hour ahead and back: nobody is frozen until the hour is over', () => {
-  const site = createSite(createBuilding(smallBuilding()), T);
+  const site = new Site(createBuilding(smallBuilding()), T);
   const send = (nowMs) => {
     receive(site, 'sda/v1/phone/7/readings', Buffer.from(JSON.stringify({ ts: nowMs, readings: [{ beacon: BEACONS.a, rssi: -50 }] })), nowMs);
     site.flush(nowMs);
   };
   for (let s = 0; s < 90; s += 1) send(T + 5000 + s * 1000 + (s >= 30 && s < 60 ? 3_600_000 : 0));
-  const [one] = site.presences();
+  const [one] = site.live.presences();
   assert.deepEqual([one.room, one.state, one.ts], ['a', 'present', T + 94_000]);
-  assert.deepEqual(site.history.latestSince(T, T + 100_000).map(({ ts }) => ts), [T + 94_000]);
+  assert.deepEqual(site.memory.history.latestSince(T, T + 100_000).map(({ ts }) => ts), [T + 94_000]);
 });
 
 test('a wrong clock is an alert, in a part of /health that stays up, and neither when it is right again', async () => {
@@ -323,7 +323,7 @@ test('a wrong clock is an alert, in a part of /health that stays up, and neither
   assert.deepEqual([alert.subject, alert.room], ['gw-a', 'a']);
   assert.equal(alert.text,
     'The clock of gateway gw-a in Room A (Level 1) is 90 s ahead; its readings are located at the time that it should say.');
-  const site = createSite(createBuilding(smallBuilding()), T, () => T, undefined, clocks);
+  const site = new Site(createBuilding(smallBuilding()), T, { clock: () => T, clocks });
   const up = () => ({ status: 'up' });
   const health = createHealth({ site, probe: { influxdb: up, ingest: up }, rebuild: { part: up }, version: '1' });
   const [stranger, known] = [true, false].map((anonymous) => health.report(T + MIN, { stranger: anonymous }).parts.building);

@@ -8,7 +8,7 @@ const path = require('node:path');
 const { after, before, test } = require('node:test');
 const { Writable } = require('node:stream');
 const tls = require('node:tls');
-const { READ_INTERVAL_MS, createCoalescedReads } = require('../lib/broker/coalesce-reads');
+const { READ_INTERVAL_MS, createCoalescedReads } = require('../lib/broker/read-interval');
 const { makeCertificate } = require('./support/certificate');
 const { until } = require('./support/stack');
 

@@ -6,7 +6,7 @@ const fc = require('./support/fast-check');
 const { createBuilding } = require('../lib/building');
 const { createBeacons } = require('../lib/devices/beacons');
 const { createGateways } = require('../lib/devices/gateways');
-const { readMessage } = require('../lib/intake/readings');
+const { readMessage } = require('../lib/live/readings');
 const { smallBuilding, BEACONS, TAG } = require('./support/building');
 
 const T = 1_700_000_000_000;

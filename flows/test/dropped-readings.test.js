@@ -27,7 +27,7 @@ test('what the broker dropped of the flows\' readings is located by itself, and 
   const world = stalling();
   await world.until(() => world.now >= FROM - 1000);
   assert.ok(world.isComplete(T, FROM - 20_000), 'probes that come back say nothing else');
-  await world.until(() => world.drops.reason() !== '');
+  await world.until(() => world.past.drops.reason() !== '');
   assert.ok(world.now < TO + 15_000 && world.dropped > 300, `${world.now - TO} ${world.dropped}`);
   assert.ok(!world.isComplete(FROM, TO));
   assert.match(world.rebuild.part().reason, /dropped messages that waited for the flows/);

@@ -3,8 +3,8 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('fast-check');
-const { createEvents } = require('../lib/history/events');
-const { createRecentEvents } = require('../lib/history/recent-events');
+const { createEvents } = require('../lib/past/lookup');
+const { createRecentEvents } = require('../lib/past/recent');
 
 const START_MS = Date.UTC(2026, 0, 5, 9);
 const MINUTE_MS = 60_000;
@@ -21,7 +21,7 @@ function world({ lagMs = 1000, sinceMs = START_MS - 3_600_000 } = {}) {
         .sort((a, b) => b.ts - a.ts).slice(0, count).map(({ storedMs: _, ...event }) => event);
     },
   };
-  const events = createEvents({ store, site: { recentEvents: recent }, clock: () => state.nowMs });
+  const events = createEvents({ store, site: { memory: { recentEvents: recent } }, clock: () => state.nowMs });
   const publish = (ts, type = 'enter', subject = '7', more = {}) => {
     const event = { ts, type, subject, room: 'hall', ...more };
     recent.add([{ ...event, staff_id: subject, v: 1 }], state.nowMs);
@@ -82,7 +82,7 @@ test('flows that have just started ask the database for the last minute, too', a
 test('an error of the database is no empty page, and is not kept', async () => {
   let fails = true;
   const store = { events: async () => { if (fails) throw new Error('away'); return [{ ts: 5, type: 'enter', subject: '7' }]; } };
-  const events = createEvents({ store, site: { recentEvents: createRecentEvents(0) }, clock: () => START_MS });
+  const events = createEvents({ store, site: { memory: { recentEvents: createRecentEvents(0) } }, clock: () => START_MS });
   await assert.rejects(events({}, 0, START_MS, 25), /away/);
   fails = false;
   assert.equal((await events({}, 0, START_MS, 25)).length, 1);

@@ -7,8 +7,7 @@ const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createFlowStorage, FLOWS } = require('../lib/flow-storage');
-const { applyUserChanges, diffUserChanges } = require('../lib/flow-storage/user-changes');
+const { createFlowStorage, FLOWS, applyUserChanges, diffUserChanges } = require('../lib/flow-storage');
 
 const OURS = [
   { id: 'tab', type: 'tab', label: 'Pipeline' },

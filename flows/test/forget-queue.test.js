@@ -7,7 +7,7 @@ const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
 const mqtt = require('mqtt');
-const { createSubscriber } = require('../lib/broker/subscriber');
+const { Subscriber } = require('../lib/broker/connections');
 const { Broker, until } = require('./support/stack');
 
 test('a real broker forgets what it keeps for the flows; their client comes back, subscribes again and receives what comes', async (t) => {
@@ -32,7 +32,7 @@ test('a real broker forgets what it keeps for the flows; their client comes back
   t.after(() => flows.endAsync(true));
   flows.on('connect', () => flows.subscribe('sda/v1/#', { qos: 1 }));
   flows.on('message', (topic) => seen.push(topic));
-  const subscriber = createSubscriber();
+  const subscriber = new Subscriber();
   subscriber.forgetQueue();
   assert.equal(subscriber.connected(), true, 'there is no connection of its own');
   subscriber.attach(() => node);

@@ -7,7 +7,8 @@ const fc = require('./support/fast-check');
 const { createFilter, createGatewayConfigPublisher, falsePositiveRate, gatewayConfigs } = require('../lib/devices/gateway-config');
 const { createBuilding } = require('../lib/building');
 const { createLocator, emptyOutcome } = require('../lib/locator');
-const { createOutbox } = require('../lib/outbox');
+const { EventBus } = require('../lib/events');
+const { Outbox } = require('../lib/broker/outbox');
 const { smallBuilding, BEACONS, TAG } = require('./support/building');
 
 const PACKET_BYTES = 65_664; // broker/mosquitto.conf
@@ -96,7 +97,7 @@ test('property: the packet fits for any number of ids, and the false positive ra
 /** A publisher with an outbox and a broker that holds what is published. */
 function rig(bounds) {
   const r = { nowMs: 1e12, up: true, held: new Map(), published: [], acknowledges: true, building: building() };
-  r.outbox = createOutbox(bounds);
+  r.outbox = new Outbox(new EventBus(), bounds);
   r.outbox.attach({ connected: () => r.up, send: (message) => {
     r.published.push(message);
     if (message.payload === '') r.held.delete(message.topic);
@@ -105,7 +106,7 @@ function rig(bounds) {
   } });
   r.restart = () => {
     r.publisher = createGatewayConfigPublisher({ building: () => r.building, outbox: r.outbox,
-      connected: r.outbox.connected, clock: () => r.nowMs });
+      connected: () => r.outbox.connected(), clock: () => r.nowMs });
     r.tellsHeld();
   };
   r.tellsHeld = () => {
@@ -220,7 +221,7 @@ test('a message that was pushed out of the outbox is published again', async () 
     full += 1;
     if (full <= 2) settle(new Error('too much is waiting'));
     else put(message, nowMs, settle);
-  })(r.outbox.put);
+  })(r.outbox.put.bind(r.outbox));
   await r.pass();
   assert.equal(full, 4);
 });

@@ -7,7 +7,7 @@ const express = require('express');
 const { createBuilding } = require('../lib/building');
 const { createSessions } = require('../lib/access');
 const { errorAnswer } = require('../lib/shared/api-error');
-const { createSite } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { guards } = require('./support/guards');
 const { HACS, serve } = require('./support/hacs-tab');
@@ -18,9 +18,9 @@ const ORIGIN = 'https://hacs.example.org';
 
 async function hacs(t, { definitions = HACS, locations = 0, ...others } = {}) {
   const logged = [];
-  const site = createSite(createBuilding(smallBuilding()), 0);
+  const site = new Site(createBuilding(smallBuilding()), 0);
   for (let i = 1; i <= locations; i += 1) {
-    site.history.add({ ts: (S - i) * 1000, staff_id: '3', level: 'L1', room: 'a', beacon: BEACONS.a, rssi: -60 }, S * 1000);
+    site.memory.history.add({ ts: (S - i) * 1000, staff_id: '3', level: 'L1', room: 'a', beacon: BEACONS.a, rssi: -60 }, S * 1000);
   }
   const base = await serve(t, { site, clock: () => S * 1000, trusted: () => true, apiKey: 'key', dashboardPath: '/dashboard/floor', ...guards(),
     buildingFile: '/nowhere/building.json', store: {}, sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),

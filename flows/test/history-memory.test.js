@@ -7,7 +7,7 @@ const { test } = require('node:test');
 const MIB = 2 ** 20;
 /** Seven minutes of 10,000 people at one location a second, in a process of its own. */
 const SCRIPT = `
-const { createHistory } = require(${JSON.stringify(require.resolve('../lib/history'))});
+const { createHistory } = require(${JSON.stringify(require.resolve('../lib/past/history'))});
 const T = 1_790_000_000_000;
 const ids = Array.from({ length: 10_000 }, (_, i) => String(i));
 const history = createHistory(T);

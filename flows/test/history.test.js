@@ -3,7 +3,8 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createHistory, BOUNDS, LATEST_MS } = require('../lib/history');
+const { EventBus } = require('../lib/events');
+const { createHistory, BOUNDS, LATEST_MS } = require('../lib/past/history');
 
 const { keptMs: KEPT_MS, graceMs: GRACE_MS } = BOUNDS;
 const T = 1_700_000_000_000;
@@ -31,9 +32,10 @@ test('complete from the start, then for five minutes, then for as much as is kep
 });
 
 test('what is corrected counts as long as memory has it, and is said when it replaces another one', () => {
-  const history = createHistory(T);
+  const bus = new EventBus();
+  const history = createHistory(T, { bus });
   const corrected = [];
-  history.onCorrected((one) => corrected.push(one.room));
+  bus.on('corrected', (one) => corrected.push(one.room));
   for (let s = 0; s <= 305; s += 1) history.add(at(T + s * 1000), T + s * 1000);
   const nowMs = T + 305_000;
   const roomOf = (ms) => history.between('0', ms, ms).map(({ room }) => room);
@@ -67,7 +69,7 @@ test('the latest of everybody', () => {
 });
 
 test('who does not fit is left to the database, also when there is room again', () => {
-  const history = createHistory(T, { people: 1 });
+  const history = createHistory(T, {}, { people: 1 });
   history.add(at(T + 1), T + 1);
   history.add(at(T + 2, 'a', '1'), T + 2);
   assert.equal(history.completeFrom('0', T + 3), T);
@@ -80,7 +82,7 @@ test('who does not fit is left to the database, also when there is room again', 
 });
 
 test('words nobody uses any more make room for others', () => {
-  const history = createHistory(T, { places: 8, beacons: 8 });
+  const history = createHistory(T, {}, { places: 8, beacons: 8 });
   for (let s = 0; s < 5000; s += 1) {
     const now = T + s * 10_000;
     history.add(at(now, `room-${s}`, '0', `beacon-${s}`), now);
@@ -112,7 +114,7 @@ function createModel() {
 }
 
 test('how sure each is comes back; what was corrected once stays so; rooms nobody may be in any more make room for others', () => {
-  const history = createHistory(T, { places: 8 });
+  const history = createHistory(T, {}, { places: 8 });
   const first = { ...at(T), probability: 0.63, runner_up: 'b' };
   history.add(first, T);
   assert.deepEqual(history.between('0', T, T), [first]);
@@ -138,9 +140,10 @@ test('how sure each is comes back; what was corrected once stays so; rooms nobod
 });
 
 test('a location that is surer than it was said replaces the other one', () => {
-  const history = createHistory(T);
+  const bus = new EventBus();
+  const history = createHistory(T, { bus });
   const said = [];
-  history.onCorrected((one) => said.push(one.probability));
+  bus.on('corrected', (one) => said.push(one.probability));
   const one = { ...at(T), probability: 0.5, runner_up: 'b' };
   for (const probability of [0.5, 0.5, 0.9]) history.correct({ ...one, probability }, T);
   assert.deepEqual(said, [0.9]);
@@ -156,7 +159,7 @@ const steps = fc.array(fc.oneof(
 test('whatever is added: complete is complete, nothing is made up, and every bound holds', () => {
   const bounds = { keptMs: 100, graceMs: 7, points: 70, people: 3, places: 3, beacons: 3, pages: 5 };
   fc.assert(fc.property(steps, (script) => {
-    const history = createHistory(T, bounds);
+    const history = createHistory(T, {}, bounds);
     const model = createModel();
     let now = T;
     for (const { kind, staff, back, room, beacon, ms } of script) {

@@ -13,7 +13,7 @@ const { createPictures } = require('../lib/building/pictures');
 const { createInspection } = require('../lib/building/inspection');
 const { createRouter } = require('../lib/http');
 const { createSessions } = require('../lib/access');
-const { createSite } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { smallBuilding } = require('./support/building');
 const { guards } = require('./support/guards');
 const { longestTaskMs } = require('./support/long-task');
@@ -100,7 +100,7 @@ before(async () => {
   const file = path.join(folder, 'building.json');
   fs.writeFileSync(file, JSON.stringify(smallBuilding()));
   const logger = { log: () => {}, warn: () => {} };
-  const site = createSite(loadBuilding(file), Date.now());
+  const site = new Site(loadBuilding(file), Date.now());
   const editor = createEditor({ file, folder: path.join(folder, 'versions'), first: site.building(), clock: Date.now, logger });
   const pictures = createPictures({ folder, referenced: editor.pictures, clock: Date.now });
   const logged = [];

@@ -13,7 +13,7 @@ const { createReloader } = require('../lib/building/reload');
 const { createEditor } = require('../lib/building/editor');
 const { createRouter } = require('../lib/http');
 const { createSessions } = require('../lib/access');
-const { createSite } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { guards } = require('./support/guards');
 const { receive } = require('./support/receive');
@@ -32,10 +32,10 @@ async function start(t) {
   fs.writeFileSync(file, JSON.stringify(smallBuilding()));
   const logger = { log: () => {}, warn: () => {} };
   const clock = () => T;
-  const site = createSite(loadBuilding(file), T);
+  const site = new Site(loadBuilding(file), T);
   const editor = createEditor({ file, folder: path.join(folder, 'versions'), first: site.building(), clock, logger });
   const reloader = createReloader({ source: file, read: () => fs.promises.readFile(file, 'utf8'), current: () => site.building(), logger,
-    refuse: (faults) => site.setBuildingFaults(faults), apply: (next) => { site.setBuilding(next, T); editor.recordApplied(); } });
+    refuse: (faults) => site.bus.emit('buildingRefused', faults), apply: (next) => { site.setBuilding(next, T); editor.recordApplied(); } });
   const alerts = createAlerts({ site, parts: () => ({}), file: path.join(folder, 'alerts.json'), clock, warn: () => {} });
   const logged = [];
   const deeds = [];
@@ -192,7 +192,7 @@ test('trust is enough to look, not to change', async (t) => {
 
 test('alerts are listed and acknowledged; strangers are listed with who heard them', async (t) => {
   const { call, site, alerts, deeds } = await start(t);
-  site.outbox.attach({ send: () => {}, connected: () => true });
+  site.broker.outbox.attach({ send: () => {}, connected: () => true });
   const hear = (topic, body) => receive(site, `sda/v1/${topic}/readings`, Buffer.from(body), T);
   hear('phone/9', 'no JSON');
   hear('gateway/gw-new', JSON.stringify({ ts: T, readings: [{ beacon: 'AB0000000001', rssi: -70 }, { beacon: BEACONS.a, rssi: -60 }] }));

@@ -5,7 +5,7 @@ const { test } = require('node:test');
 const { createAttempts, createClients, createSessions } = require('../lib/access');
 const { createBuilding } = require('../lib/building');
 const { StoreUnavailable } = require('../lib/store');
-const { createSite } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { guards } = require('./support/guards');
 const { serve } = require('./support/hacs-tab');
@@ -18,10 +18,10 @@ const TOUCH = -30; // dBm: held to a beacon, which decides at once
 /** The routes over a real site at a given time; the broker and the database are played. */
 async function api(t, { trusted = () => true, store = {}, startedMs = 0, ...others } = {}) {
   const rig = { now: S * 1000, brokerUp: true, sent: [], asked: [] };
-  rig.site = createSite(createBuilding(smallBuilding()), startedMs);
-  rig.site.outbox.attach({ connected: () => rig.brokerUp, send: (message) => {
+  rig.site = new Site(createBuilding(smallBuilding()), startedMs);
+  rig.site.broker.outbox.attach({ connected: () => rig.brokerUp, send: (message) => {
     rig.sent.push(message);
-    setImmediate(() => rig.site.outbox.acknowledge(message.sda_id, rig.now));
+    setImmediate(() => rig.site.broker.outbox.acknowledge(message.sda_id, rig.now));
   } });
   const asked = (name, fallback) => async (...args) => {
     rig.asked.push([name, ...args]);
@@ -233,8 +233,8 @@ test('/newbeacondetect answers what is no measurement as before; the flows count
   const sent = rig.sent.filter(({ topic }) => topic === 'sda/v1/phone/5/readings');
   assert.equal(sent.length, 5);
   for (const { topic, payload } of sent) receive(rig.site, topic, Buffer.from(payload), rig.now);
-  assert.deepEqual(rig.site.refusals.byReason(), { rssi_unknown: 5 });
-  assert.deepEqual([rig.site.refusals.unmeasured()[0].count, rig.site.presences()], [5, []]);
+  assert.deepEqual(rig.site.live.refusals.byReason(), { rssi_unknown: 5 });
+  assert.deepEqual([rig.site.live.refusals.unmeasured()[0].count, rig.site.live.presences()], [5, []]);
   for (const rssi of [21, 127, -128]) {
     const { status } = await rig.call(get('/newbeacondetect', { staff_id: '5', beacon_address: BEACONS.a, rssi }));
     assert.equal(status, 400, String(rssi));
@@ -467,7 +467,7 @@ test("how sure a room is changes no byte of HACS's answers", async (t) => {
   for (const sureness of [{ probability: null, runner_up: null }, { probability: 0.41, runner_up: 'b' }, { probability: 1, runner_up: null, corrected: true }]) {
     const rig = await api(t);
     const one = { ts: (S - 5) * 1000, staff_id: '3', level: 'L1', room: 'a', beacon: BEACONS.a, rssi: -60, ...sureness };
-    rig.site.history.add(one, rig.now);
+    rig.site.memory.history.add(one, rig.now);
     for (const path of ['/extractbeacon?staff_id=3', '/extractbeacon?staff_id=3,4', '/extractbeacon?staff_id=*', '/retrieveformonitoring']) {
       const { text } = await rig.call(`${path}${path.includes('?') ? '&' : '?'}start_time=${S - 10}&end_time=${S}`);
       assert.equal(text, said[path] ??= text);
@@ -489,7 +489,7 @@ test('/api/v1 says how sure each room is: of presences, of people in rooms, and 
     return args.at(-1) ? [] : [old];
   } } });
   const recent = [{ probability: 0.41, runner_up: 'b' }, { probability: 0.98, runner_up: 'b', corrected: true }, { probability: 1, runner_up: null }];
-  recent.forEach((one, n) => rig.site.history.add({ ...placed, staff_id: '3', ts: (S - 9 + n) * 1000, ...one }, rig.now));
+  recent.forEach((one, n) => rig.site.memory.history.add({ ...placed, staff_id: '3', ts: (S - 9 + n) * 1000, ...one }, rig.now));
   const path = get('/api/v1/staff/3/locations', { start: S - 1000, end: S });
   const { body: { locations } } = await rig.call(path);
   assert.deepEqual(locations.map(({ probability, probably, runner_up: other, corrected }) => [probability, probably, other, corrected]),

@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createInbox, MAX_WAITING, PIECE_MS } = require('../lib/intake/inbox');
+const { Inbox, MAX_WAITING, PIECE_MS } = require('../lib/live/inbox');
 
 /** An inbox whose turns and clock are played: each item takes its milliseconds. */
 function played() {
@@ -11,7 +11,7 @@ function played() {
   const turns = [];
   const ended = [];
   let nowMs = 0;
-  const inbox = createInbox((item) => {
+  const inbox = new Inbox((item) => {
     taken.push(item);
     nowMs += item.ms ?? PIECE_MS / 4;
   }, { after: () => ended.push(taken.length), later: (work) => turns.push(work), clockMs: () => nowMs });
@@ -52,7 +52,7 @@ test('what waits at the end is taken at once', () => {
 test('one that fails to be taken costs no other', () => {
   const taken = [];
   const turns = [];
-  const inbox = createInbox((item) => {
+  const inbox = new Inbox((item) => {
     if (item === 'bad') throw new Error('no');
     taken.push(item);
   }, { later: (work) => turns.push(work), clockMs: () => 0 });

@@ -4,10 +4,9 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createBuilding } = require('../lib/building');
-const { createCoverage } = require('../lib/coverage');
-const { createKnownPeople } = require('../lib/history/known-people');
-const { createKnownSeed } = require('../lib/history/known-seed');
-const { createSite } = require('../lib/site');
+const { createCoverage } = require('../lib/past/coverage');
+const { createKnownPeople, createKnownSeed } = require('../lib/past/known-people');
+const { Site } = require('../lib/site');
 const { createStore, StoreUnavailable } = require('../lib/store');
 const { smallBuilding } = require('./support/building');
 const { World, random, walks } = require('./support/world');
@@ -69,18 +68,18 @@ test('somebody new ends the wait at once, somebody known does not', async () => 
 });
 
 test('each way in notes them first: located, corrected, a stay, published by a flow, and what is to be located later', () => {
-  const site = createSite(createBuilding(smallBuilding()), T);
+  const site = new Site(createBuilding(smallBuilding()), T);
   const coverage = createCoverage({ startedMs: T, newestStored: async () => null, newestPublished: () => 0, sleep: async () => {},
-    onPerson: site.knownPeople.note });
+    knownPeople: site.memory.knownPeople });
   const location = (id, ts) => ({ ts, staff_id: id, level: 'L1', room: 'a', beacon: 'B', rssi: -50 });
-  site.history.add(location('located', T), T);
-  site.history.correct(location('corrected', T - DAY), T);
-  site.recentStays.add([{ ts: T, staff_id: 'stay', level: 'L1', room: 'a', enter_ms: T, leave_ms: T, duration_s: 0 }], T);
-  site.results.publish('locations', [location('of a flow', T)], T);
-  site.results.publish('events', [{ type: 'enter', ts: T, staff_id: 'event' }], T);
+  site.memory.history.add(location('located', T), T);
+  site.memory.history.correct(location('corrected', T - DAY), T);
+  site.memory.recentStays.add([{ ts: T, staff_id: 'stay', level: 'L1', room: 'a', enter_ms: T, leave_ms: T, duration_s: 0 }], T);
+  site.broker.results.publish('locations', [location('of a flow', T)], T);
+  site.broker.results.publish('events', [{ type: 'enter', ts: T, staff_id: 'event' }], T);
   coverage.late('late', T - MIN, T);
   coverage.late('too late', T - 8 * DAY, T);
-  assert.deepEqual(site.knownPeople.since().staff, ['located', 'corrected', 'stay', 'of a flow', 'late']);
+  assert.deepEqual(site.memory.knownPeople.since().staff, ['located', 'corrected', 'stay', 'of a flow', 'late']);
   assert.deepEqual(coverage.pending(), ['late']);
 });
 
@@ -111,7 +110,7 @@ for (let seed = 1; seed <= 6; seed += 1) {
     const visible = new Set();
     const take = world.take.bind(world);
     world.take = (message) => {
-      const known = new Set(world.site.knownPeople.since().staff);
+      const known = new Set(world.site.memory.knownPeople.since().staff);
       const { locations = [], stays = [] } = JSON.parse(message.payload);
       for (const { staff_id: id } of [...locations, ...stays]) {
         assert.ok(known.has(id), `${id} is published`);
@@ -126,7 +125,8 @@ for (let seed = 1; seed <= 6; seed += 1) {
     let seeded;
     const begin = (options) => {
       world.start(options);
-      seeded = createKnownSeed({ people: world.site.knownPeople, store: { staffIds }, coverage: world.coverage, clock: () => world.now });
+      seeded = createKnownSeed({ people: world.site.memory.knownPeople, store: { staffIds }, coverage: world.coverage,
+        clock: () => world.now });
     };
     let [said, refused] = [0, 0];
     const look = async () => {
@@ -139,8 +139,8 @@ for (let seed = 1; seed <= 6; seed += 1) {
       }
       said += 1;
       assert.ok(answer.known_until_ms <= world.now);
-      const { history, recentStays, openStays, presences } = world.site;
-      const remembered = [...recentStays.list(() => true), ...openStays(), ...presences()].map(({ staff_id: id }) => id);
+      const { memory: { history, recentStays }, live } = world.site;
+      const remembered = [...recentStays.list(() => true), ...live.openStays(), ...live.presences()].map(({ staff_id: id }) => id);
       for (const id of [...published.keys(), ...history.staffIds(), ...remembered]) assert.ok(answer.staff.includes(id), `${id} at ${world.now - T}`);
     };
     begin();

@@ -15,7 +15,7 @@ const { createRouter } = require('../lib/http');
 const { writeRegistry } = require('../lib/building/registry');
 const { createRoomNames } = require('../lib/building/room-names');
 const { createSessions } = require('../lib/access');
-const { createSite } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { guards } = require('./support/guards');
 const { tower } = require('./support/tower');
 const { longestTaskMs } = require('./support/long-task');
@@ -31,12 +31,12 @@ async function start() {
   const file = path.join(folder, 'building.json');
   fs.writeFileSync(file, JSON.stringify(tower()));
   const logger = { log: () => {}, warn: () => {} };
-  const site = createSite(loadBuilding(file), Date.now());
+  const site = new Site(loadBuilding(file), Date.now());
   const names = createRoomNames(path.join(folder, 'rooms.json'), logger.warn);
   const editor = createEditor({ file, folder: path.join(folder, 'versions'), first: site.building(), clock: Date.now, logger });
   const reloader = createReloader({ source: file, read: () => fs.promises.readFile(file, 'utf8'), current: site.building, logger,
     refuse: () => {}, apply: async (next) => {
-      const prepared = await site.prepare(next);
+      const prepared = await site.live.prepare(next);
       writeRegistry(next, path.join(folder, 'registry'));
       names.update(next, Date.now());
       site.setBuilding(next, Date.now(), prepared);

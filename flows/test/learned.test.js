@@ -10,7 +10,7 @@ const { createBuilding } = require('../lib/building');
 const { keepLearned, offsetsInUse } = require('../lib/devices/learned');
 const { Learning, Offsets, PlanWorth, Silence } = require('../lib/devices/learning');
 const { createLocator, emptyOutcome, placementKey } = require('../lib/locator');
-const { createSite } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { house } = require('./locator/house');
 const { createEther, normal, random, PLACES } = require('./locator/radio');
 const { smallBuilding, BEACONS } = require('./support/building');
@@ -296,10 +296,10 @@ describe('silence', () => {
 /** A site whose learning is kept in a folder. */
 function rig(t, { folder = fs.mkdtempSync(path.join(os.tmpdir(), 'learned-')), file = smallBuilding(), nowMs = T } = {}) {
   t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
-  const all = { folder, nowMs, warned: [], said: [], site: createSite(createBuilding(file), nowMs), rnd: random(1) };
+  const all = { folder, nowMs, warned: [], said: [], site: new Site(createBuilding(file), nowMs), rnd: random(1) };
   const [warn, log] = [all.warned, all.said].map((list) => (text) => list.push(text));
   all.learned = keepLearned({ folder, site: all.site, clock: () => all.nowMs, warn, log });
-  const { learning } = all.site;
+  const { learning } = all.site.devices;
   /** People walk about for some hours. */
   all.teach = (hours, { people = ['0', '1'], offsets = TRUE_DB } = {}) => {
     for (let n = 0; n < hours * 60; n += 1, all.nowMs += MIN) {
@@ -331,7 +331,7 @@ describe('what was learned', () => {
     const one = rig(t);
     one.teach(1.5);
     await one.learned.save();
-    assert.deepEqual(one.site.learnedVersions, [], 'an hour and a half');
+    assert.deepEqual(one.site.devices.learnedVersions, [], 'an hour and a half');
     one.teach(1);
     await one.learned.save();
     assert.deepEqual(signs(inUse(one)), signs(TRUE_DB));
@@ -340,13 +340,13 @@ describe('what was learned', () => {
     const alone = rig(t);
     alone.teach(5, { people: ['0'] });
     await alone.learned.save();
-    assert.deepEqual(alone.site.learnedVersions, [], 'one of two people');
+    assert.deepEqual(alone.site.devices.learnedVersions, [], 'one of two people');
     const file = smallBuilding();
     file.staff.push({ id: '2', name: 'Cid' }, { id: '3', name: 'Dan' });
     const many = rig(t, { file });
     many.teach(5);
     await many.learned.save();
-    assert.deepEqual(many.site.learnedVersions, [], 'two of four people');
+    assert.deepEqual(many.site.devices.learnedVersions, [], 'two of four people');
     many.teach(1, { people: ['2'] });
     await many.learned.save();
     assert.deepEqual(signs(inUse(many)), signs(TRUE_DB), 'three are enough');
@@ -356,19 +356,19 @@ describe('what was learned', () => {
     const one = rig(t);
     one.teach(3);
     await one.learned.save();
-    const [first] = one.site.learnedVersions;
+    const [first] = one.site.devices.learnedVersions;
     one.teach(20, { offsets: Object.fromEntries(IDS.map((id) => [id, -TRUE_DB[id]])) });
     await one.learned.save();
-    assert.deepEqual(one.site.learnedVersions, [first]);
+    assert.deepEqual(one.site.devices.learnedVersions, [first]);
     one.teach(5, { offsets: Object.fromEntries(IDS.map((id) => [id, -TRUE_DB[id]])) });
     await one.learned.save();
-    assert.equal(one.site.learnedVersions.length, 2);
+    assert.equal(one.site.devices.learnedVersions.length, 2);
     assert.deepEqual(signs(inUse(one)), signs(TRUE_DB).map((sign) => -sign));
-    const second = one.site.learnedVersions[1];
+    const second = one.site.devices.learnedVersions[1];
     one.teach(1, { offsets: Object.fromEntries(IDS.map((id) => [id, -TRUE_DB[id]])) });
     one.nowMs += 2 * DAY;
     await one.learned.save();
-    assert.deepEqual(one.site.learnedVersions, [first, second], 'it differs by less than 2 dB');
+    assert.deepEqual(one.site.devices.learnedVersions, [first, second], 'it differs by less than 2 dB');
   });
 
   test('of the plan and of silent devices comes into use within two minutes, beside offsets that stay', async (t) => {
@@ -378,33 +378,33 @@ describe('what was learned', () => {
     one.walk(true);
     await one.minute();
     await one.minute();
-    const [first, second] = one.site.learnedVersions;
+    const [first, second] = one.site.devices.learnedVersions;
     assert.deepEqual([second.plan, second.silent, second.offsets], [['L1'], [], first.offsets]);
     assert.ok(second.from_ms <= one.nowMs);
     one.beside(true);
     one.beside(false);
     await one.minute();
     await one.minute();
-    const third = one.site.learnedVersions[2];
+    const third = one.site.devices.learnedVersions[2];
     assert.deepEqual([third.plan, third.silent, third.offsets], [['L1'], [{ kind: 'beacon', id: BEACONS.a }], first.offsets]);
     assert.ok(third.from_ms <= one.nowMs);
     one.beside(true);
-    for (let n = 0; n < 10 && one.site.learning.planWorth.plan().length > 0; n += 1) one.walk(false);
+    for (let n = 0; n < 10 && one.site.devices.learning.planWorth.plan().length > 0; n += 1) one.walk(false);
     await one.minute();
     await one.minute();
-    const last = one.site.learnedVersions.at(-1);
+    const last = one.site.devices.learnedVersions.at(-1);
     assert.deepEqual([last.plan, last.silent, last.offsets], [[], [], first.offsets]);
     const since = IDS.map((id) => offsetsInUse(one.site, one.nowMs)('beacon', id).since);
     assert.deepEqual(since, IDS.map(() => first.from_ms), 'offsets are as old as they are');
     await one.minute();
-    assert.equal(one.site.learnedVersions.at(-1), last, 'nothing is new');
+    assert.equal(one.site.devices.learnedVersions.at(-1), last, 'nothing is new');
   });
 
   test('of the plan needs no two hours', async (t) => {
     const one = rig(t);
     one.walk(true);
     await one.minute();
-    assert.deepEqual(one.site.learnedVersions.map(({ plan, offsets }) => [plan, offsets]), [[['L1'], []]]);
+    assert.deepEqual(one.site.devices.learnedVersions.map(({ plan, offsets }) => [plan, offsets]), [[['L1'], []]]);
   });
 
   test('survives a restart, as what it is learned from does; old versions go', async (t) => {
@@ -416,22 +416,22 @@ describe('what was learned', () => {
     await one.minute();
     await one.learned.settle();
     const next = rig(t, { folder: one.folder, nowMs: one.nowMs });
-    assert.deepEqual(next.site.learnedVersions, one.site.learnedVersions);
-    assert.deepEqual(copyOf(next.site.learning.save()), copyOf(one.site.learning.save()));
-    assert.deepEqual([next.site.learning.people(), next.site.learning.hours()], [2, one.site.learning.hours()]);
+    assert.deepEqual(next.site.devices.learnedVersions, one.site.devices.learnedVersions);
+    assert.deepEqual(copyOf(next.site.devices.learning.save()), copyOf(one.site.devices.learning.save()));
+    assert.deepEqual([next.site.devices.learning.people(), next.site.devices.learning.hours()], [2, one.site.devices.learning.hours()]);
     await next.minute();
-    assert.deepEqual(next.site.learnedVersions, one.site.learnedVersions, 'a restart is no reason for a version');
+    assert.deepEqual(next.site.devices.learnedVersions, one.site.devices.learnedVersions, 'a restart is no reason for a version');
     next.nowMs += 29 * DAY;
     next.teach(10, { offsets: NONE });
     for (let n = 0; n < 400; n += 1) next.teach(1, { offsets: NONE });
     await next.minute();
-    assert.equal(next.site.learnedVersions.length, 2);
+    assert.equal(next.site.devices.learnedVersions.length, 2);
     next.nowMs += 31 * DAY;
     next.beside(true);
     await next.minute();
-    assert.equal(next.site.learnedVersions.length, 2, 'the first one was followed more than thirty days ago');
+    assert.equal(next.site.devices.learnedVersions.length, 2, 'the first one was followed more than thirty days ago');
     const again = rig(t, { folder: one.folder, nowMs: next.nowMs });
-    assert.deepEqual(again.site.learnedVersions, next.site.learnedVersions);
+    assert.deepEqual(again.site.devices.learnedVersions, next.site.devices.learnedVersions);
     assert.deepEqual([one.warned, next.warned, again.warned], [[], [], []]);
   });
 
@@ -452,18 +452,18 @@ describe('what was learned', () => {
     one.teach(3);
     fs.mkdirSync(path.join(one.folder, 'receiver-offsets.json.new')); // nothing can be written there
     await one.learned.save();
-    assert.deepEqual(one.site.learnedVersions, []);
+    assert.deepEqual(one.site.devices.learnedVersions, []);
     assert.match(one.warned.join(), /receiver-offsets\.json cannot be written, nothing new that was learned comes into use/);
     fs.rmdirSync(path.join(one.folder, 'receiver-offsets.json.new'));
     const saving = one.learned.save();
     await Promise.resolve().then(() => {});
     one.nowMs += 2 * MIN; // the disk is slow
     await saving;
-    assert.deepEqual(one.site.learnedVersions, []);
+    assert.deepEqual(one.site.devices.learnedVersions, []);
     assert.deepEqual(JSON.parse(fs.readFileSync(path.join(one.folder, 'receiver-offsets.json'), 'utf8')).versions, []);
     await one.learned.save();
     assert.deepEqual(signs(inUse(one)), signs(TRUE_DB));
-    assert.deepEqual(JSON.parse(fs.readFileSync(path.join(one.folder, 'receiver-offsets.json'), 'utf8')).versions, copyOf(one.site.learnedVersions));
+    assert.deepEqual(JSON.parse(fs.readFileSync(path.join(one.folder, 'receiver-offsets.json'), 'utf8')).versions, copyOf(one.site.devices.learnedVersions));
   });
 
   const good = copyOf(new Learning().save());
@@ -483,9 +483,9 @@ describe('what was learned', () => {
       fs.writeFileSync(path.join(folder, 'receiver-offsets.json'), JSON.stringify({ versions }));
       fs.writeFileSync(path.join(folder, 'learning.json'), JSON.stringify(learning));
       const one = rig(t, { folder });
-      assert.deepEqual(one.site.learnedVersions, []);
+      assert.deepEqual(one.site.devices.learnedVersions, []);
       assert.match(one.warned.join('\n'), /receiver-offsets\.json has no versions[^]*learning\.json is not taken/);
-      assert.deepEqual(one.site.learning.save(), new Learning().save());
+      assert.deepEqual(one.site.devices.learning.save(), new Learning().save());
       one.teach(1);
     });
   }
@@ -515,7 +515,7 @@ describe('what was learned', () => {
     one.nowMs += 2 * DAY;
     one.teach(3, { offsets: Object.fromEntries(IDS.map((id) => [id, -TRUE_DB[id]])) });
     await one.learned.save();
-    assert.equal(one.site.learnedVersions.length, 1, 'nothing new while it is off');
+    assert.equal(one.site.devices.learnedVersions.length, 1, 'nothing new while it is off');
     one.site.setBuilding(createBuilding(file), one.nowMs);
     assert.notEqual(inUse(one)[IDS[1]], 0);
   });
@@ -523,13 +523,13 @@ describe('what was learned', () => {
   test('of a device that is no more is forgotten, and others are not measured by it', async (t) => {
     const one = rig(t);
     one.teach(3);
-    const { learning } = one.site;
+    const { learning } = one.site.devices;
     assert.ok(Math.abs(learning.bias('beacon', BEACONS.d) + 6) < 2, 'of four, the median is between -6 and 6');
     const file = smallBuilding();
     file.beacons.shift();
     one.site.setBuilding(createBuilding(file), one.nowMs);
     await one.learned.save();
-    const { offsets } = one.site.learnedVersions[0];
+    const { offsets } = one.site.devices.learnedVersions[0];
     assert.deepEqual(offsets.filter(({ id }) => id === BEACONS.a || id === BEACONS.d), [], 'of three, it is -6');
     assert.ok(offsets.some(({ id, offset_db: db }) => id === BEACONS.c && db >= 8));
     assert.ok(!JSON.stringify(learning.save()).includes(BEACONS.a));
@@ -540,15 +540,15 @@ describe('what was learned', () => {
     one.walk(true);
     one.teach(1);
     await one.minute();
-    assert.deepEqual(one.site.learnedVersions.at(-1).plan, ['L1']);
+    assert.deepEqual(one.site.devices.learnedVersions.at(-1).plan, ['L1']);
     const file = smallBuilding();
     file.levels.shift();
     for (const key of ['beacons', 'gateways']) file[key] = file[key].filter(({ level }) => level !== 'L1');
     one.site.setBuilding(createBuilding(file), one.nowMs);
     one.nowMs += 2 * MIN;
     await one.minute();
-    assert.deepEqual(one.site.learnedVersions.at(-1).plan, []);
-    const saved = one.site.learning.save();
+    assert.deepEqual(one.site.devices.learnedVersions.at(-1).plan, []);
+    const saved = one.site.devices.learning.save();
     assert.deepEqual([saved.plan_worth.levels, saved.plan_worth.rooms, saved.plan_worth.speaks], [[], [[], []], []]);
   });
 });

@@ -9,7 +9,7 @@ const { io } = require('socket.io-client');
 const { createBuilding } = require('../lib/building');
 const { createHub } = require('../lib/dashboard/hub');
 const { createTopics } = require('../lib/dashboard/topics');
-const { createSite } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { receive } = require('./support/receive');
 const { until } = require('./support/stack');
@@ -19,7 +19,7 @@ const NONE = { groups: () => [], open: () => 0, dropped: () => 0, version: () =>
 
 /** A site, its topics, and a hub behind a real socket.io server; time stands where `rig.now` says. */
 async function live(t) {
-  const site = createSite(createBuilding(smallBuilding()), NOW - 60_000);
+  const site = new Site(createBuilding(smallBuilding()), NOW - 60_000);
   const health = () => ({ parts: { broker: { status: 'up' }, influxdb: { status: 'degraded', reason: 'away' } } });
   const rig = { site, now: NOW, topics: createTopics({ site, alerts: NONE, health }) };
   rig.hub = createHub(() => rig.now);
@@ -120,7 +120,7 @@ test('a page watches one topic at a time, and invalid topics are ignored', async
 });
 
 test('the floor topic has the people of its level, and lost people of all levels', () => {
-  const site = createSite(createBuilding(smallBuilding()), NOW);
+  const site = new Site(createBuilding(smallBuilding()), NOW);
   const topics = createTopics({ site, alerts: NONE, health: () => ({ parts: {} }) });
   const send = (staff, room, ts) => receive(site, `sda/v1/phone/${staff}/readings`,
     Buffer.from(JSON.stringify({ ts, readings: [{ beacon: BEACONS[room], rssi: -50 }] })), NOW);
@@ -136,7 +136,7 @@ test('the floor topic has the people of its level, and lost people of all levels
   assert.equal(topics.build('floor:nowhere', NOW).snapshot.level, 'L1');
   assert.deepEqual(snapshot.gateways, {});
   const gateway = [...site.building().gateways.keys()][0];
-  site.gateways.handleMessage({ topic: `sda/v1/gateway/${gateway}/status`, payload: Buffer.from(JSON.stringify({ state: 'offline', ts: NOW })) }, site.building(), NOW);
+  site.devices.gateways.handleMessage({ topic: `sda/v1/gateway/${gateway}/status`, payload: Buffer.from(JSON.stringify({ state: 'offline', ts: NOW })) }, site.building(), NOW);
   assert.deepEqual(topics.build('floor:L1', NOW).snapshot.gateways, { [gateway]: 'offline' });
   const [, , nine] = topics.build('staff', NOW).snapshot.people;
   assert.deepEqual([nine.id, nine.rssi, nine.beacon], ['9', -50, BEACONS.a]);
@@ -151,10 +151,10 @@ test('a hub without topics sends nothing', () => {
 });
 
 test('the devices topic has listed and unlisted gateways with figures, unregistered beacons and alerts', () => {
-  const site = createSite(createBuilding(smallBuilding()), NOW);
+  const site = new Site(createBuilding(smallBuilding()), NOW);
   const alerts = { groups: () => [{ kind: 'gateway_down', count: 1 }], open: () => 1, dropped: () => 0, version: () => 3 };
   const topics = createTopics({ site, alerts, health: () => ({ parts: {} }) });
-  site.gateways.handleMessage({ topic: 'sda/v1/gateway/gw-a/health', payload: Buffer.from(JSON.stringify({ ts: NOW, version: '1.2', queued: 3, adverts: 9 })) },
+  site.devices.gateways.handleMessage({ topic: 'sda/v1/gateway/gw-a/health', payload: Buffer.from(JSON.stringify({ ts: NOW, version: '1.2', queued: 3, adverts: 9 })) },
     site.building(), NOW);
   receive(site, 'sda/v1/gateway/gw-new/readings', Buffer.from(JSON.stringify({ ts: NOW, readings: [{ beacon: 'AB0000000001', rssi: -70 }] })), NOW);
   const { snapshot } = topics.build('devices', NOW + 1000);

@@ -3,17 +3,17 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createIntervals, WAITING } = require('../lib/coverage/intervals');
+const { createIntervals, WAITING } = require('../lib/past/intervals');
 const { StoreUnavailable } = require('../lib/store');
-const { createHistory } = require('../lib/history');
-const { locationsOf, locationsOfSeveral } = require('../lib/history/lookup');
+const { createHistory } = require('../lib/past/history');
+const { locationsOf, locationsOfSeveral } = require('../lib/past/lookup');
 
 const T = 1_700_000_000_000;
 const PEOPLE = ['0', '1', '10', 'a.b', 'Z'];
 
 /** Memory, and a database that has what `stored` says, in pieces. */
 function rig(added, { keptMs, nowMs, stored, pieceRows = 2, points = 600, people = 100 }) {
-  const history = createHistory(T - 1000, { keptMs, graceMs: 0, points, people });
+  const history = createHistory(T - 1000, {}, { keptMs, graceMs: 0, points, people });
   for (const location of added) history.add(location, nowMs);
   const asked = [];
   const store = {

@@ -8,7 +8,7 @@ const fc = require('./support/fast-check');
 const { createFigures, createHttpFigures, createIntervalHistogram, createPrometheus } = require('../lib/health/figures');
 const { createProcessFigures, siteFigures } = require('../lib/health/own-figures');
 const { createBuilding } = require('../lib/building');
-const { createSite } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { receive } = require('./support/receive');
 
@@ -81,9 +81,9 @@ test('property: an interval histogram has median, 99th percentile and maximum of
 });
 
 test('a site has the lag of its locations and the counts of all messages', () => {
-  const site = createSite(createBuilding(smallBuilding()), 0);
+  const site = new Site(createBuilding(smallBuilding()), 0);
   const figures = createFigures();
-  figures.add(siteFigures(site, () => 1_000_000), site.liveLag.roll);
+  figures.add(siteFigures(site, () => 1_000_000), site.live.lag.roll);
   const send = (staff, data, nowMs) => receive(site, `sda/v1/phone/${staff}/readings`, Buffer.from(JSON.stringify(data)), nowMs);
   send('0', { ts: 999_600, readings: [{ beacon: BEACONS.a, rssi: -60 }] }, 999_800);
   send('1', { ts: 'x', readings: [] }, 999_900);
@@ -102,9 +102,9 @@ test('a site has the lag of its locations and the counts of all messages', () =>
 });
 
 test('corrected history does not count as lag', () => {
-  const site = createSite(createBuilding(smallBuilding()), 0);
-  const lag = () => { site.liveLag.roll(); return site.liveLag.read(); };
-  const locations = () => site.history.between('0', 0, Infinity);
+  const site = new Site(createBuilding(smallBuilding()), 0);
+  const lag = () => { site.live.lag.roll(); return site.live.lag.read(); };
+  const locations = () => site.memory.history.between('0', 0, Infinity);
   let nowMs = 1_000_000;
   const send = (a, b) => {
     nowMs += 1000;

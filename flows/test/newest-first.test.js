@@ -3,14 +3,13 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { OLD_MS } = require('../lib/intake/backlogs');
-const { createNewestFirst, BACKLOG_WAITS_MS, BEHIND_MS, OVERLOADED_AFTER_MS, MAX_WAITING, RECOVERED_AFTER_MS, PIECE_MS } = require('../lib/intake/newest-first');
+const { NewestFirst, BACKLOG_WAITS_MS, BEHIND_MS, OLD_MS, OVERLOADED_AFTER_MS, MAX_WAITING, RECOVERED_AFTER_MS, PIECE_MS } = require('../lib/live/newest-first');
 
 /** A queue whose turns and clock are played: each batch takes its milliseconds to locate. */
 function played({ costMs = PIECE_MS / 3 } = {}) {
   const [taken, skipped, faults, turns] = [[], [], [], []];
   const now = { ms: 0 };
-  const queue = createNewestFirst({
+  const queue = new NewestFirst({
     take: (batch) => {
       now.ms += batch.costMs ?? costMs;
       if (batch.bad) throw new Error('no');

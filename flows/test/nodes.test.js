@@ -7,14 +7,17 @@ const os = require('node:os');
 const path = require('node:path');
 const { after, before, beforeEach, afterEach, test } = require('node:test');
 const helper = require('node-red-node-test-helper');
-const { createBuilding } = require('../lib/building');
-const { DIRECT, createHosts, createSessions } = require('../lib/access');
+const { Front } = require('../lib/app');
+const { readConfig } = require('../lib/config');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { until } = require('./support/stack');
 
-const NODES = ['sda-site', 'sda-building', 'sda-alerts', 'sda-check', 'sda-locate', 'sda-devices', 'sda-parts', 'sda-publish', 'sda-rebuild', 'sda-health', 'sda-heartbeat', 'sda-http'].map((name) => require(`../nodes/${name}`));
-const registryDir = fs.mkdtempSync(path.join(os.tmpdir(), 'nodes-'));
-const site = { id: 'site', type: 'sda-site' };
+const [NODES, APP_NODES] = [['site', 'check', 'locate', 'publish'], ['devices', 'parts', 'heartbeat', 'http']]
+  .map((names) => names.map((name) => require(`../nodes/sda-${name}`)));
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'nodes-'));
+const [buildingFile, userDir] = [path.join(folder, 'building.json'), path.join(folder, 'user')];
+/** As in any Node-RED. */
+const site = { id: 'site', type: 'sda-site', building: buildingFile };
 
 /** A broker that is always there. */
 function mqtt(RED) {
@@ -25,27 +28,30 @@ function mqtt(RED) {
   });
 }
 
-before(async () => {
-  helper.init(require.resolve('node-red'), {
-    sda: {
-      building: createBuilding(smallBuilding()),
-      sessions: createSessions({ adminUser: 'admin', adminPassword: 'word' }),
-      clients: DIRECT,
-      hosts: createHosts([]),
-      trusted: () => true,
-      config: { influxUrl: 'http://127.0.0.1:1', influxToken: 't', apiKey: 'k', registryDir, userDir: registryDir,
-        buildingFile: path.join(registryDir, 'building.json') },
-    },
-  });
+before(() => {
+  fs.mkdirSync(userDir);
+  fs.writeFileSync(buildingFile, JSON.stringify(smallBuilding()));
+  helper.init(require.resolve('node-red'));
 });
 beforeEach(() => new Promise((resolve) => { helper.startServer(resolve); }));
 afterEach(async () => {
-  const outbox = helper.getNode('site')?.site.outbox;
+  const outbox = helper.getNode('site')?.app.site.broker.outbox;
+  outbox?.attach({ connected: () => true, send: () => {} });
+  outbox?.pump(Date.now());
   for (let id = 1; outbox && outbox.unacknowledged().length > 0; id += 1) outbox.acknowledge(id, Date.now()); // else the next test has it
   await helper.unload();
+  helper.settings({ sda: undefined });
   await new Promise((resolve) => { helper.stopServer(resolve); });
 });
-after(() => fs.rmSync(registryDir, { recursive: true }));
+after(() => fs.rmSync(folder, { recursive: true }));
+
+/** An installation, whose database is away. */
+function install() {
+  const away = 'http://127.0.0.1:1';
+  const config = readConfig({ MQTT_HOST: '127.0.0.1', MQTT_PORT: '1', MQTT_NODERED_PASSWORD: 'p', INFLUX_URL: away, INFLUX_READ_TOKEN: 't', SPOOL_URL: away,
+    SDA_API_KEY: 'k'.repeat(24), SDA_ADMIN_USER: 'admin', SDA_ADMIN_PASSWORD: 'word', SDA_BUILDING: buildingFile, SDA_REGISTRY_DIR: folder, SDA_USER_DIR: userDir });
+  helper.settings({ sda: new Front(config, assert.fail) });
+}
 
 const PIPELINE = [site, { id: 'broker', type: 'mqtt-broker' }, { id: 'publisher', type: 'mqtt-broker' },
   { id: 'check', type: 'sda-check', site: 'site', wires: [['locate'], ['publish']] },
@@ -53,6 +59,12 @@ const PIPELINE = [site, { id: 'broker', type: 'mqtt-broker' }, { id: 'publisher'
   { id: 'publish', type: 'sda-publish', site: 'site', broker: 'publisher', subscriber: 'broker', wires: [['out']] },
   { id: 'out', type: 'helper' }];
 const load = (flow) => helper.load([...NODES, mqtt], flow);
+/** Within an installation. */
+const loadApp = (flow) => {
+  install();
+  return helper.load([...NODES, ...APP_NODES, mqtt], flow);
+};
+const siteOf = () => helper.getNode('site').app.site;
 /** Everything that a helper node receives. */
 function received(id) {
   const messages = [];
@@ -70,7 +82,7 @@ test('a reading is published as location, presence and event, until it is acknow
   assert.ok(['broker', 'publisher'].every((id) => helper.getNode(id).isAsked), 'a clock that is right connects');
   assert.deepEqual(sent.map(({ topic, qos, retain }) => [topic, qos, retain]), [
     ['sda/v1/locations', 1, false], ['sda/v1/staff/0/location', 1, true], ['sda/v1/events', 1, false]], 'whoever appears is shown after 2 s');
-  const { outbox } = helper.getNode('site').site;
+  const { outbox } = siteOf().broker;
   assert.equal(outbox.counters().in_flight, 3);
   for (const message of sent) { // as the complete node behind `mqtt out` returns them
     const taken = once(helper.getNode('publish'), 'input');
@@ -112,7 +124,7 @@ test('nodes of a user beside every step receive everything once, and what they d
     ...['spoil-check', 'spoil-refused', 'spoil-locate', 'spoil-publish'].map((id) => ({ id, type: 'spoil' }))]);
   const sent = received('out');
   const now = Date.now();
-  const { site: { history, presences } } = helper.getNode('site');
+  const { memory: { history }, live } = siteOf();
   for (let s = 4; s >= 0; s -= 1) helper.getNode('check').receive({ topic: 'sda/v1/phone/0/readings', payload: reading(now - s * 1000) });
   helper.getNode('check').receive({ topic: 'sda/v1/phone/0/readings', payload: 'no JSON' });
   const located = () => helper.getNode('spoil-locate').seen.filter(({ topic }) => topic === 'locations').flatMap(({ payload }) => payload);
@@ -122,7 +134,7 @@ test('nodes of a user beside every step receive everything once, and what they d
   assert.deepEqual(located(), known);
   assert.deepEqual(published(), known.map(({ probability, runner_up: other, ...one }) => (
     { ...one, sure_pct: Math.round(probability * 100), ...(probability < 0.9 ? { runner_up: other ?? '' } : {}) })));
-  assert.ok(known.every(({ room }) => room === 'a') && presences()[0].room === 'a');
+  assert.ok(known.every(({ room }) => room === 'a') && live.presences()[0].room === 'a');
   assert.equal(helper.getNode('spoil-check').seen.flatMap(({ payload }) => payload).length, 5);
   assert.equal(helper.getNode('spoil-publish').seen.filter(({ topic }) => topic === 'sda/v1/rejected').length, 1);
 });
@@ -131,35 +143,34 @@ test('what is located again comes out of an output of its own', async () => {
   await load([...PIPELINE.map((node) => (node.id === 'locate' ? { ...node, wires: [...node.wires, ['late']] } : node)), { id: 'late', type: 'helper' }]);
   const late = received('late');
   const [location, visit] = [{ staff_id: '0', ts: 1, room: 'a' }, { staff_id: '0', ts: 1, room: 'a', duration_s: 1 }];
-  helper.getNode('site').site.results.again({ locations: [location], stays: [] });
-  helper.getNode('site').site.results.again({ locations: [], stays: [visit] });
+  siteOf().broker.results.again({ locations: [location], stays: [] });
+  siteOf().broker.results.again({ locations: [], stays: [visit] });
   await until('both', () => late.length === 2);
   assert.deepEqual(late.map(({ topic, payload, late: mark }) => [topic, payload, mark]), [['locations', [location], true], ['stays', [visit], true]]);
 });
 
 test('what is waiting when a node closes is located and published all the same', async () => {
   await load(PIPELINE);
-  const { site: { outbox, counters, flush } } = helper.getNode('site');
+  const { live, broker: { outbox } } = siteOf();
   const now = Date.now();
   for (let n = 0; n < 50; n += 1) helper.getNode('check').emit('input', { topic: `sda/v1/phone/${n}/readings`, payload: reading(now - 3000) }, () => {}, () => {});
   helper.getNode('check').emit('input', { topic: 'sda/v1/phone/0/readings', payload: reading(now, 77) }, () => {}, () => {});
   await helper.getNode('locate').close();
   await helper.getNode('check').close();
-  assert.equal(counters().messages, 51);
-  flush(now);
+  assert.equal(live.counters().messages, 51);
+  siteOf().flush(now);
   const { waiting, in_flight: inFlight } = outbox.counters();
-  assert.equal(counters().locations, 50);
+  assert.equal(live.counters().locations, 50);
   assert.ok(waiting + inFlight >= 2, 'the refusal and the locations are in the outbox without a wire');
 });
 
 test('a deploy of everything, which makes a new site, keeps what the broker has not acknowledged', async () => {
   await load(PIPELINE);
   helper.getNode('publish').receive({ topic: 'events', payload: [{ ts: 1, type: 'enter', staff_id: 'kept' }] });
-  const { outbox } = helper.getNode('site').site;
+  const { outbox } = siteOf().broker;
   await until('it is on its way', () => outbox.unacknowledged().length === 1);
-  await helper.unload();
-  await load(PIPELINE);
-  const { outbox: next } = helper.getNode('site').site;
+  await helper.setFlows(PIPELINE, 'full');
+  const { outbox: next } = siteOf().broker;
   assert.notEqual(next, outbox);
   assert.ok(next.unacknowledged().some(({ payload }) => payload.includes('"kept"')));
 });
@@ -184,8 +195,7 @@ test('an inject node may give readings as an object', async () => {
 });
 
 test('the heartbeat is a message with the figures', async () => {
-  await load([...PIPELINE, { id: 'rebuild', type: 'sda-rebuild', site: 'site' }, { id: 'health', type: 'sda-health', site: 'site', rebuild: 'rebuild' },
-    { id: 'heartbeat', type: 'sda-heartbeat', health: 'health', wires: [['publish', 'figures']] }, { id: 'figures', type: 'helper' }]);
+  await loadApp([...PIPELINE, { id: 'heartbeat', type: 'sda-heartbeat', site: 'site', wires: [['publish', 'figures']] }, { id: 'figures', type: 'helper' }]);
   const [sent, figures] = [received('out'), received('figures')];
   await until('it is published', () => topics(sent).includes('sda/v1/flows/health') && figures.length > 0);
   const [{ ts, inbox_waiting: waiting }] = figures[0].payload;
@@ -193,35 +203,33 @@ test('the heartbeat is a message with the figures', async () => {
 });
 
 test('the registry for ingest is written at start', async () => {
-  await helper.load(NODES, [site, { id: 'building', type: 'sda-building', site: 'site' }]);
-  assert.equal(fs.readFileSync(path.join(registryDir, 'registry.conf'), 'utf8').match(/^ +"[0-9A-F-]+",$/gm)?.length, 5);
+  await loadApp([site]);
+  assert.equal(fs.readFileSync(path.join(folder, 'registry.conf'), 'utf8').match(/^ +"[0-9A-F-]+",$/gm)?.length, 5);
 });
 
 test('what the broker says of itself becomes a figure', async () => {
-  await helper.load([...NODES, mqtt], [site, { id: 'broker', type: 'mqtt-broker' }, { id: 'outbox', type: 'sda-publish', site: 'site', broker: 'broker' },
+  await loadApp([site, { id: 'broker', type: 'mqtt-broker' }, { id: 'outbox', type: 'sda-publish', site: 'site', broker: 'broker' },
     { id: 'parts', type: 'sda-parts', site: 'site' }]);
   const done = once(helper.getNode('parts'), 'input');
   helper.getNode('parts').receive({ topic: '$SYS/broker/heap/current', payload: Buffer.from('4096') });
   await done;
-  assert.equal(helper.getNode('site').figures.flat().memory_bytes_broker, 4096);
+  assert.equal(helper.getNode('site').app.health.figures.flat().memory_bytes_broker, 4096);
 });
 
 test('status and health of a gateway are kept, and that it came is a message', async () => {
-  await helper.load(NODES, [site, { id: 'devices', type: 'sda-devices', site: 'site', wires: [['changes']] }, { id: 'changes', type: 'helper' }]);
+  await loadApp([site, { id: 'devices', type: 'sda-devices', site: 'site', wires: [['changes']] }, { id: 'changes', type: 'helper' }]);
   const changes = received('changes');
   const done = once(helper.getNode('devices'), 'input');
   helper.getNode('devices').receive({ topic: 'sda/v1/gateway/gw-a/status', payload: Buffer.from(JSON.stringify({ state: 'online', ts: 1 })) });
   await done;
-  assert.equal(helper.getNode('site').site.gateways.of('gw-a', Date.now()).state, 'online');
+  assert.equal(siteOf().devices.gateways.of('gw-a', Date.now()).state, 'online');
   await until('it comes out', () => changes.length === 1);
   assert.deepEqual([changes[0].topic, changes[0].payload.map(({ gateway, state }) => [gateway, state])], ['gateways', [['gw-a', 'online']]]);
 });
 
 test('what is amiss is an alert, by what health says of ingest', async () => {
-  await helper.load([...NODES, mqtt], [site, { id: 'broker', type: 'mqtt-broker' }, { id: 'outbox', type: 'sda-publish', site: 'site', broker: 'broker' },
-    { id: 'rebuild', type: 'sda-rebuild', site: 'site' }, { id: 'health', type: 'sda-health', site: 'site', rebuild: 'rebuild' },
-    { id: 'alerts', type: 'sda-alerts', site: 'site', health: 'health' }]);
-  const { alerts } = helper.getNode('alerts');
+  await loadApp([site, { id: 'broker', type: 'mqtt-broker' }, { id: 'outbox', type: 'sda-publish', site: 'site', broker: 'broker' }]);
+  const { alerts } = helper.getNode('site').app;
   await alerts.evaluate(Date.now());
   await alerts.evaluate(Date.now() + 10_000);
   assert.deepEqual(alerts.list().map(({ id }) => id), ['ingest_behind:ingest']);

@@ -4,10 +4,11 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createBuilding } = require('../lib/building');
-const { locationMessages, messagesOf, refusalOf } = require('../lib/outbox/messages');
-const { createResults } = require('../lib/outbox/results');
-const { createOutbox, BrokerUnavailable } = require('../lib/outbox');
-const { createSite } = require('../lib/site');
+const { locationMessages, messagesOf, refusalOf } = require('../lib/broker/messages');
+const { Results } = require('../lib/broker');
+const { Outbox, BrokerUnavailable } = require('../lib/broker/outbox');
+const { EventBus } = require('../lib/events');
+const { Site } = require('../lib/site');
 const { BEACONS, smallBuilding } = require('./support/building');
 const { receive } = require('./support/receive');
 
@@ -15,8 +16,9 @@ const T = 1_700_000_000_000;
 
 /** An outbox with a broker that is there or not, and what reached it. */
 function rig(bounds) {
-  const outbox = createOutbox(bounds);
-  const rig_ = { outbox, up: true, sent: [] };
+  const bus = new EventBus();
+  const outbox = new Outbox(bus, bounds);
+  const rig_ = { bus, outbox, up: true, sent: [] };
   outbox.attach({ send: (message) => rig_.sent.push(message), connected: () => rig_.up });
   return rig_;
 }
@@ -150,7 +152,7 @@ test('what cannot be published is refused as a whole, with a reason', () => {
     ['locations', [{ ...good, room: 'x'.repeat(70_000) }], /bytes, at most/], ['events', [{ type: 'enter', ts: 1, note: 'é'.repeat(40_000) }], /bytes, at most/]];
   for (const [kind, items, reason] of odd) {
     const put = [];
-    const results = createResults({ put: (one) => put.push(one) });
+    const results = new Results({ put: (one) => put.push(one) }, new EventBus());
     assert.throws(() => results.publish(kind, items, 0), { name: 'Unpublishable', message: reason });
     assert.deepEqual(put, []);
   }
@@ -159,7 +161,7 @@ test('what cannot be published is refused as a whole, with a reason', () => {
 test('results: to the carrier while there is one, else to the outbox; nothing twice, nothing lost', () => {
   const put = [];
   const carried = [];
-  const results = createResults({ put: ({ topic }) => put.push(topic) });
+  const results = new Results({ put: ({ topic }) => put.push(topic) }, new EventBus());
   const one = (staff_id) => ({ staff_id, ts: 1, room: 'a' });
   results.add('locations', [one('0')]);
   const detach = results.attach((batches) => carried.push(batches));
@@ -191,7 +193,7 @@ test('after a reconnect what a killed broker may have forgotten comes again, in 
   let current = connections[0];
   const reconnects = [];
   r.outbox.attach({ send: (one) => r.sent.push(one), connected: () => r.up, connection: () => current });
-  r.outbox.onReconnect((nowMs) => {
+  r.bus.on('reconnect', (nowMs) => {
     reconnects.push(nowMs);
     r.outbox.put(message('presence', 'p', true), nowMs);
   });
@@ -280,12 +282,12 @@ test('what may come again is bounded in bytes, too', () => {
 });
 
 test('after a reconnect everybody\'s presence is published again, also of those who did not move', () => {
-  const site = createSite(createBuilding(smallBuilding()), T);
+  const site = new Site(createBuilding(smallBuilding()), T);
   let connection = {};
   const presences = [];
-  site.outbox.attach({ connected: () => true, connection: () => connection, send({ topic, payload, sda_id: id }) {
+  site.broker.outbox.attach({ connected: () => true, connection: () => connection, send({ topic, payload, sda_id: id }) {
     if (topic.startsWith('sda/v1/staff/')) presences.push(JSON.parse(payload).room);
-    site.outbox.acknowledge(id, T);
+    site.broker.outbox.acknowledge(id, T);
   } });
   for (let ms = T; ms < T + 15_000; ms += 1000) {
     receive(site, 'sda/v1/phone/0/readings', Buffer.from(JSON.stringify({ ts: ms, readings: [{ beacon: BEACONS.b, rssi: -50 }] })), ms);

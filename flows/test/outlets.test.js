@@ -135,7 +135,7 @@ test('an outlet that passes on, however much waits, does not stand still', () =>
 });
 
 test('a building that changed, and a connection that broke, are known for twenty seconds', () => {
-  const site = { changedMs: T, isConnected: true, buildingSinceMs: () => site.changedMs, connected: () => site.isConnected };
+  const site = { changedMs: T, isConnected: true, live: { buildingSinceMs: () => site.changedMs }, connected: () => site.isConnected };
   const { look, isRestarting } = createRestarts(site);
   assert.deepEqual([isRestarting(T + 19_999), isRestarting(T + 20_000)], [true, false]);
   site.isConnected = false;
@@ -146,7 +146,7 @@ test('a building that changed, and a connection that broke, are known for twenty
 test('one heartbeat that cannot be read back, or never comes, does not end the reading', async () => {
   const rig = { nowMs: T, polls: 0, errors: [], tick: async () => {} };
   const probe = { poll: async () => { rig.polls += 1; }, pending: () => true, readBackMs: () => 0 };
-  const read = createReadBack({ probe, site: { outbox: { proven() {} } }, coverage: { tick: (...times) => rig.tick(...times) },
+  const read = createReadBack({ probe, site: { broker: { outbox: { proven() {} } } }, coverage: { tick: (...times) => rig.tick(...times) },
     onError: (error) => rig.errors.push(error.message), clock: () => rig.nowMs });
   rig.tick = async () => { throw new Error('once'); };
   await read();

@@ -4,11 +4,11 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createBuilding } = require('../lib/building');
-const { createCoverage } = require('../lib/coverage');
+const { createCoverage } = require('../lib/past/coverage');
 const { createOverload, HOLD_MS } = require('../lib/health');
-const { yieldToLive } = require('../lib/rebuild/background');
-const { locatesLater } = require('../lib/rebuild/people');
-const { createSite } = require('../lib/site');
+const { yieldToLive } = require('../lib/past/background');
+const { locatesLater } = require('../lib/past/people');
+const { Site } = require('../lib/site');
 const { smallBuilding, BEACONS } = require('./support/building');
 
 const T = 1_700_000_000_000;
@@ -18,14 +18,14 @@ const gateway = (receiver, ts, ...tags) => ({ kind: 'gateway', receiver, ts, rea
 /** A site and its record of coverage; whoever is left out goes there. */
 function rig() {
   const building = createBuilding(smallBuilding());
-  const site = createSite(building, T, () => T);
+  const site = new Site(building, T, { clock: () => T });
   const coverage = createCoverage({ startedMs: T, newestPublished: () => T, newestStored: async () => T });
   coverage.locateBeforeStart(-Infinity);
   coverage.published({ fromMs: -Infinity, toMs: T, staff: null }, T - 2000);
   coverage.caughtUp(T - 2000);
   const recorded = [];
   const later = locatesLater(site, coverage, () => T);
-  site.onSkipped((batch) => {
+  site.bus.on('skipped', (batch) => {
     recorded.push(batch);
     later(batch);
   });
@@ -41,32 +41,33 @@ test('who is left out is to be located later, by name and time; a gateway stands
   const [tag] = building.tagOwner.keys();
   const owner = building.tagOwner.get(tag);
   const [gatewayId] = building.gateways.keys();
-  site.skip(phone('0', T + 5000), T + 6000);
-  site.skip(gateway(gatewayId, T + 25_000, tag), T + 26_000);
+  site.live.skip(phone('0', T + 5000), T + 6000);
+  site.live.skip(gateway(gatewayId, T + 25_000, tag), T + 26_000);
   assert.equal(lacks(coverage, '0', T + 5000), true);
   assert.equal(lacks(coverage, owner, T + 25_000), true);
   assert.equal(lacks(coverage, 'nobody', T + 5000), false);
-  assert.equal(site.counters().located_later, 2);
+  assert.equal(site.live.counters().located_later, 2);
 });
 
 test('what receivers send again is not located later, nor what nobody registered', () => {
   const { site, recorded } = rig();
-  site.locate([phone('0', T), phone('0', T + 1000), phone('0', T + 2000)], T + 2000);
-  site.skip(phone('0', T + 1000), T + 3000);
+  site.live.locate([phone('0', T), phone('0', T + 1000), phone('0', T + 2000)], T + 2000);
+  site.live.skip(phone('0', T + 1000), T + 3000);
   assert.deepEqual(recorded, []);
-  site.skip(phone('0', T + 2100), T + 3000);
+  site.live.skip(phone('0', T + 2100), T + 3000);
   assert.equal(recorded.length, 1, 'a window shorter than the steps in which known ones are kept');
-  site.skip(phone('0', T + 2100), T + 3000);
+  site.live.skip(phone('0', T + 2100), T + 3000);
   assert.equal(recorded.length, 2, 'another part of the newest one');
-  site.skip(phone('0', T + 5000, 'FFFFFFFFFFFF'), T + 6000);
+  site.live.skip(phone('0', T + 5000, 'FFFFFFFFFFFF'), T + 6000);
   assert.equal(recorded.length, 2);
 });
 
 test('while a start locates the past, it gets what is left out', () => {
   const { site, recorded } = rig();
   const heard = [];
-  site.awaitRecovery((batch, nowMs, stored) => heard.push([batch.ts, stored]));
-  site.skip(phone('0', T + 1000), T + 2000);
+  site.live.awaitRecovery();
+  site.bus.on('batch', (batch, nowMs, stored) => heard.push([batch.ts, stored]));
+  site.live.skip(phone('0', T + 1000), T + 2000);
   assert.deepEqual([heard, recorded], [[[T + 1000, true]], []]);
 });
 
@@ -77,9 +78,9 @@ test('every batch is located live or is in the record', () => {
     const located = new Set();
     for (const { id, s, skipped } of list) {
       const batch = phone(id, T - 900_000 + s * 1000);
-      if (skipped) site.skip(batch, T);
+      if (skipped) site.live.skip(batch, T);
       else {
-        site.locate([batch], T);
+        site.live.locate([batch], T);
         located.add(`${id} ${batch.ts}`);
       }
     }

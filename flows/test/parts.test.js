@@ -4,6 +4,7 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { StoreUnavailable } = require('../lib/store');
 const { KEPT_MS, createFigures, createTrend, growth, percentile, rates } = require('../lib/health/figures');
+const { EventBus } = require('../lib/events');
 const { createParts } = require('../lib/health/other-figures');
 const { system } = require('../lib/dashboard/topics');
 const { playInflux } = require('./support/influx');
@@ -16,11 +17,12 @@ const MEMSTATS = [{ tags: {}, columns: [], rows: [[NOW - 4000, 70_000, 10_000]] 
 /** Parts whose database answers as `rig` says. */
 function parts(rig) {
   const figures = createFigures();
-  const made = createParts({ connected: () => rig.connected, clock: () => NOW,
+  const bus = new EventBus();
+  const made = createParts({ bus, connected: () => rig.connected, clock: () => NOW,
     query: async (_bucket, statement) => (statement.includes('internal_write') ? rig.written() : rig.memory()),
     metrics: async () => rig.text() });
   figures.add(made.figures);
-  return { ...made, flat: figures.flat };
+  return { ...made, bus, flat: figures.flat };
 }
 const away = () => { throw new StoreUnavailable('away'); };
 const whole = () => ({ connected: true, written: () => WRITTEN, memory: () => MEMSTATS,
@@ -41,9 +43,10 @@ test('each part gives its figures in its own way', async () => {
 });
 
 test('what the broker says of its uptime and of drops is handed on, each time', () => {
-  const { handleMessage, onReport } = parts(whole());
+  const { handleMessage, bus } = parts(whole());
   const said = [];
-  onReport({ uptime: (...report) => said.push(['uptime', ...report]), dropped: (...report) => said.push(['dropped', ...report]) });
+  bus.on('brokerUptime', (...report) => said.push(['uptime', ...report]));
+  bus.on('brokerDropped', (...report) => said.push(['dropped', ...report]));
   for (const [topic, text] of [['uptime', '90 seconds'], ['publish/messages/dropped', '7'], ['heap/current', '5'], ['uptime', 'odd'], ['uptime', '100 s']]) {
     handleMessage({ topic: `$SYS/broker/${topic}`, payload: Buffer.from(text) });
   }

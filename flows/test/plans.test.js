@@ -10,7 +10,7 @@ const express = require('express');
 const { createBuilding } = require('../lib/building');
 const { createDashboard } = require('../lib/http/pages');
 const { createSessions } = require('../lib/access');
-const { createSite } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { smallBuilding } = require('./support/building');
 
 test('the plan picture of a level: behind the login, from beside the building file only, never run as a page', async (t) => {
@@ -29,7 +29,7 @@ test('the plan picture of a level: behind the login, from beside the building fi
     sessions.start(request, 'viewer');
     response.end();
   });
-  app.use(createDashboard({ site: createSite(createBuilding(building), 0), sessions, buildingFile: path.join(folder, 'in', 'building.json') }));
+  app.use(createDashboard({ site: new Site(createBuilding(building), 0), sessions, buildingFile: path.join(folder, 'in', 'building.json') }));
   app.use((error, _request, response, _next) => response.status(error.status ?? 500).end(error.message));
   const server = app.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -7,10 +7,10 @@ const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { normaliseBeacon } = require('../lib/building/ids');
 const { OddNumber, parse } = require('../lib/shared/json');
-const { PROBE_TOPIC, probeMessage } = require('../lib/intake/probe');
-const { readMessage, BOUNDS } = require('../lib/intake/readings');
-const { createValidation } = require('../lib/intake/validation');
-const { BEACONS } = require('./support/building');
+const { createBuilding } = require('../lib/building');
+const { PROBE_TOPIC, probeMessage, readMessage, BOUNDS } = require('../lib/live/readings');
+const { Site } = require('../lib/site');
+const { BEACONS, smallBuilding } = require('./support/building');
 
 const NOW = 1_637_396_919_123;
 const DAY = 24 * 3600 * 1000;
@@ -28,14 +28,15 @@ test('a good batch from a phone and from a gateway', () => {
 });
 
 test('a probe of the flows is neither a batch nor refused', () => {
-  const counters = { messages: 0, readings: 0, refused: 0 };
+  const { bus, live } = new Site(createBuilding(smallBuilding()), NOW);
   const sent = [];
-  const { validate } = createValidation(counters, (ms, nowMs) => sent.push([ms, nowMs]));
+  bus.on('probe', (ms, nowMs) => sent.push([ms, nowMs]));
   for (const payload of [probeMessage(NOW - 7).payload, '{"ts":"1"}', '']) {
-    assert.deepEqual(validate(PROBE_TOPIC, Buffer.from(payload), NOW), { batch: null, refused: [] });
+    assert.deepEqual(live.check(PROBE_TOPIC, Buffer.from(payload), NOW), { batch: null, refused: [] });
   }
   assert.deepEqual(sent, [[NOW - 7, NOW]]);
-  assert.deepEqual(counters, { messages: 0, readings: 0, refused: 0 });
+  const { messages, readings, refused } = live.counters();
+  assert.deepEqual([messages, readings, refused], [0, 0, 0]);
 });
 
 const whole = [

@@ -8,12 +8,12 @@ const { createBodyCheck } = require('../lib/http/checks');
 const { createSystemAnswers } = require('../lib/http/v1/answers/system');
 const { createDescription, operationsOf } = require('../lib/http/v1/description');
 const { emptyOutcome } = require('../lib/locator');
-const { createGrouping } = require('../lib/intake/batches');
-const { buildingChange, gatewayChange } = require('../lib/intake/changes');
-const { createBackground, Stopped } = require('../lib/rebuild/background');
-const { createIncoming } = require('../lib/rebuild/incoming');
-const { createReplay } = require('../lib/rebuild/replay');
-const { reconciled, trueStart } = require('../lib/rebuild/stays');
+const { Grouping } = require('../lib/live/batches');
+const { buildingChange, gatewayChange } = require('../lib/past/beginning');
+const { createBackground, Stopped } = require('../lib/past/background');
+const { createIncoming } = require('../lib/past/catch-up');
+const { createReplay } = require('../lib/past/replay');
+const { reconciled, trueStart } = require('../lib/past/stays');
 const { playInflux, rows: answerRows } = require('./support/influx');
 
 const check = createBodyCheck(operationsOf(createDescription('0')).find(({ id }) => id === 'requestRebuild').body);
@@ -28,7 +28,7 @@ test('batches come out of rows in pieces of any size as they went in', () => {
     fc.integer({ min: 1, max: 9 }), fc.func(fc.integer()), (batches, size, shuffle) => {
       const rows = batches.flatMap(({ ts, receiver, beacons }) => beacons.map((beacon) => [ts, -60, 'phone', receiver, beacon]))
         .sort((a, b) => a[0] - b[0] || shuffle(String(a)) - shuffle(String(b)));
-      const grouping = createGrouping();
+      const grouping = new Grouping();
       const found = [];
       for (let at = 0; at < rows.length; at += size) found.push(...grouping.push(rows.slice(at, at + size)));
       found.push(...grouping.finish());

@@ -44,7 +44,7 @@ test('whoever receives what is located, and what is located again, has all of hi
   const world = new World(walks(5, { people: 6, fromMs: T, toMs: END }), T);
   const seen = new Map();
   const follow = () => {
-    const { results } = world.site;
+    const { results } = world.site.broker;
     results.attach((batches, late) => {
       for (const { staff_id: id, ts, room } of batches.locations ?? []) seen.set(`${id} ${ts}`, room);
       if (!late) for (const kind of Object.keys(batches)) results.publish(kind, batches[kind], world.now);
@@ -78,8 +78,8 @@ for (const [name, stops] of Object.entries({
     const { locations, stays } = compared(expected);
     assert.ok(locations.length > 3000 && stays.length > 100, `${locations.length} ${stays.length}`);
     assert.deepEqual(compared(world), { locations, stays });
-    assert.deepEqual(world.site.presences().map(({ staff_id: id, room, since }) => [id, room, since]).sort(),
-      expected.site.presences().map(({ staff_id: id, room, since }) => [id, room, since]).sort());
+    assert.deepEqual(world.site.live.presences().map(({ staff_id: id, room, since }) => [id, room, since]).sort(),
+      expected.site.live.presences().map(({ staff_id: id, room, since }) => [id, room, since]).sort());
   });
 }
 
@@ -244,7 +244,7 @@ test('without InfluxDB the present goes on, and the past follows when it is back
     world = one;
     one.away = () => {
       const allPublished = one.now > T + 5 * MIN + 3000 + DEFAULTS.arriveMs;
-      if (one.now < T + 6 * MIN && allPublished) checked.push([one.site.presences().length, one.rebuild.part().status]);
+      if (one.now < T + 6 * MIN && allPublished) checked.push([one.site.live.presences().length, one.rebuild.part().status]);
       return one.now < T + 6 * MIN;
     };
     one.breakOff = 3;
@@ -420,7 +420,7 @@ test('a time that the record says is not located, of long before a start, is loc
 
 test('a stop of the flows while readings come late: whoever has not been located is on disk', async () => {
   const world = new World(delayed(walks(24, { people: 3, fromMs: T, toMs: END }), '1', T + 6 * MIN), T).start();
-  await world.until(() => world.site?.counters().late > 3);
+  await world.until(() => world.site?.live.counters().late > 3);
   await world.until(() => keptLate(world) !== undefined, 1000);
   world.kill();
   world.start();
@@ -551,8 +551,8 @@ for (const [kind, receiver, sent, file, checkpoints = new Map()] of [
   test(`the backlog of a ${kind} is located at its own time, for those it concerns, and moves nobody`, async () => {
     const world = Object.assign(new World(delayed(sent, receiver, T + 10 * MIN), T, file), { checkpoints }).start();
     await world.until(() => world.now >= T + 10 * MIN - 100);
-    await world.until(() => world.site.counters().late > 40);
-    const where = ({ site }) => site.presences().map(({ staff_id: id, room }) => `${id} ${room}`);
+    await world.until(() => world.site.live.counters().late > 40);
+    const where = ({ site }) => site.live.presences().map(({ staff_id: id, room }) => `${id} ${room}`);
     assert.deepEqual(where(world), where(await undisturbed(sent, world.now, file)));
     assert.ok(keptLate(world) < T + 3 * MIN, 'a kill would not lose it');
     assert.ok(world.isComplete(T, T + 9 * MIN), 'everybody else has it all');
@@ -575,11 +575,11 @@ test('who sat in one room all the time but for what a backlog adds: stays are cu
     .map((one) => (away(one) ? { ...one, atMs: T + 6 * MIN + (one.ms - T) / 100 } : one)).sort((a, b) => a.atMs - b.atMs);
   const world = new World(sent, T).start();
   await world.until(() => world.now >= T + 6 * MIN - 100);
-  assert.equal(world.site.presences()[0].since < T + 4000, true);
+  assert.equal(world.site.live.presences()[0].since < T + 4000, true);
   await world.until(() => world.rebuild.jobs().at(-1).why === 'late' && world.rebuild.jobs().at(-1).state === 'done');
-  assert.equal(world.site.presences()[0].room, 'a');
-  assert.ok(world.site.presences()[0].since > T + 4 * MIN + 30_000);
-  assert.deepEqual(world.retained.get('sda/v1/staff/0/location').since, world.site.presences()[0].since);
+  assert.equal(world.site.live.presences()[0].room, 'a');
+  assert.ok(world.site.live.presences()[0].since > T + 4 * MIN + 30_000);
+  assert.deepEqual(world.retained.get('sda/v1/staff/0/location').since, world.site.live.presences()[0].since);
   await world.until(() => world.now >= END + 2 * MIN); // lost, so that the last stay is published
   assert.deepEqual(overlapping(world), []);
   const punctual = sent.map((one) => ({ ...one, atMs: one.ms })).sort((a, b) => a.ms - b.ms);
@@ -602,20 +602,20 @@ test('what a receiver sends again is known, and located only once', async () => 
     .map((one) => ({ ...one, atMs: T + 10 * MIN }));
   const world = new World([...sent, ...again].sort((a, b) => a.atMs - b.atMs), T).start();
   await world.until(() => world.now >= T + 12 * MIN);
-  assert.equal(world.site.counters().late_known, again.length);
-  assert.equal(world.site.counters().late, 0);
+  assert.equal(world.site.live.counters().late_known, again.length);
+  assert.equal(world.site.live.counters().late, 0);
   assert.deepEqual(world.rebuild.jobs().map(({ why }) => why), ['start']);
 });
 
 test('a fault of ours is shown, tried again and given up for that time only', async () => {
   const world = await undisturbed(walks(10, { people: 2, fromMs: T, toMs: END }), T + 2 * MIN);
-  const { newLocator } = world.site;
-  world.site.newLocator = () => { throw new TypeError('ours'); };
+  const { live } = world.site;
+  live.newLocator = () => { throw new TypeError('ours'); };
   world.rebuild.request(T, T + MIN);
   await world.until(() => world.rebuild.part().status === 'degraded');
   assert.match(world.rebuild.part().reason, /ours/);
   await world.until(() => world.rebuild.jobs().at(-1).state === 'failed');
-  world.site.newLocator = newLocator;
+  delete live.newLocator;
   world.rebuild.request(T, T + MIN);
   await world.until(() => world.rebuild.jobs().at(-1).state === 'done');
   assert.equal(world.rebuild.part().status, 'up');
@@ -647,12 +647,12 @@ test('late readings that a fault of ours keeps from being located are not given 
   const lateJob = ({ rebuild }, wanted) => rebuild.jobs().at(-1).why === 'late' && rebuild.jobs().at(-1).state === wanted;
   const faultless = await undisturbed(sent);
   const world = await undisturbed(sent, T + 4 * MIN);
-  const { newLocator } = world.site;
-  world.site.newLocator = () => { throw new TypeError('ours'); };
+  const { live } = world.site;
+  live.newLocator = () => { throw new TypeError('ours'); };
   await world.until(() => lateJob(world, 'failed'));
   assert.match(world.rebuild.part().reason, /ours/);
   assert.throws(() => world.coverage.refuseIncomplete(T + 2 * MIN, T + 3 * MIN, ['3'], world.now), /being located again for 3/);
-  world.site.newLocator = newLocator;
+  delete live.newLocator;
   await world.until(() => lateJob(world, 'done'));
   assert.equal(world.rebuild.part().status, 'up');
   await world.until(() => world.now >= END);
@@ -734,7 +734,7 @@ test('one late batch and a restart: history of all others is there, the batch is
   const world = new World([...others.filter(({ receiver }) => receiver !== '3'), ...sent, ...old].sort((a, b) => a.atMs - b.atMs), T);
   world.delivered = others.length; // these were stored long ago
   world.start();
-  await world.until(() => world.site.counters().late === old.length);
+  await world.until(() => world.site.live.counters().late === old.length);
   await world.until(() => world.now >= T + 4 * MIN + 6000);
   world.kill();
   while (world.now < T + 5 * MIN) world.pass(1000);

@@ -3,13 +3,13 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createRecentBatches, STEP_MS, STEPS } = require('../lib/intake/recent-batches');
+const { RecentBatches, STEP_MS, STEPS } = require('../lib/live/batches');
 
 const T = 1_700_000_000_000;
 const batch = (ts, receiver = '1', kind = 'phone') => ({ kind, receiver, ts, readings: [] });
 
 test('a batch that came in already is known by its receiver', () => {
-  const recentBatches = createRecentBatches();
+  const recentBatches = new RecentBatches();
   assert.equal(recentBatches.isRepeated(batch(T)), false);
   assert.equal(recentBatches.isRepeated(batch(T)), true);
   assert.equal(recentBatches.isRepeated(batch(T, '2')), false);
@@ -19,7 +19,7 @@ test('a batch that came in already is known by its receiver', () => {
 test('for a quarter of an hour of its clock, in any order; what is older counts as new', () => {
   const steps = fc.array(fc.integer({ min: 0, max: 3 * STEPS }), { maxLength: 60 });
   fc.assert(fc.property(steps, (order) => {
-    const recentBatches = createRecentBatches();
+    const recentBatches = new RecentBatches();
     const passed = new Set();
     let newest = -Infinity;
     for (const step of order) {
@@ -31,7 +31,7 @@ test('for a quarter of an hour of its clock, in any order; what is older counts 
 });
 
 test('receivers that are gone are forgotten', () => {
-  const recentBatches = createRecentBatches();
+  const recentBatches = new RecentBatches();
   recentBatches.isRepeated(batch(T));
   recentBatches.sweep(T + 60_000);
   assert.equal(recentBatches.isRepeated(batch(T)), true);

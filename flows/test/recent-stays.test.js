@@ -2,8 +2,8 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { createRecentStays } = require('../lib/history/recent-stays');
-const { reconciled } = require('../lib/rebuild/stays');
+const { createRecentStays } = require('../lib/past/recent');
+const { reconciled } = require('../lib/past/stays');
 
 const MIN = 60_000;
 const stay = (enterMs, leaveMs, room = 'a', id = 'ann') => ({ ts: enterMs, staff_id: id, level: 'L1', room, enter_ms: enterMs,

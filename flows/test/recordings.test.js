@@ -6,6 +6,7 @@ const os = require('node:os');
 const path = require('node:path');
 const { after, test } = require('node:test');
 const { createBuilding } = require('../lib/building');
+const { EventBus } = require('../lib/events');
 const { createRecordings, LIMITS, RecordingConflict } = require('../lib/recordings');
 const { buildingOf, createSelection, readingsText, truthText, withTap } = require('../lib/recordings/recording');
 const { smallBuilding, BEACONS, TAG } = require('./support/building');
@@ -18,10 +19,11 @@ let folders = 0;
 
 /** Recordings in a folder, by a clock that the test sets. */
 function open(given = {}) {
-  const rig = { warnings: [], ended: [], nowMs: T };
+  const rig = { warnings: [], ended: [], nowMs: T, bus: new EventBus() };
+  rig.bus.on('recordingEnded', (what, { name }, why) => rig.ended.push([what, name, why]));
   const folder = given.folder ?? path.join(root, String(folders += 1));
-  const recordings = createRecordings({ folder, clock: () => rig.nowMs, warn: (text) => rig.warnings.push(text),
-    onEnded: (kind, { name }, why) => rig.ended.push([kind, name, why]), ...given });
+  const recordings = createRecordings({ folder, clock: () => rig.nowMs, warn: (text) => rig.warnings.push(text), bus: rig.bus, ...given });
+  recordings.addBatch = (batch, nowMs) => rig.bus.emit('batch', batch, nowMs, true);
   return { recordings, rig, folder };
 }
 const start = (recordings, name = 'walk-1', staffId = '0') => recordings.start({ staffId, name, by: 'test' }, smallBuilding());

@@ -10,7 +10,7 @@ const { KINDS } = require('../lib/alerts/kinds');
 const { createBuilding } = require('../lib/building');
 const { createTopics } = require('../lib/dashboard/topics');
 const { createLocator, emptyOutcome } = require('../lib/locator');
-const { createSite, createPublishedPresences } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { smallBuilding, BEACONS, TAG } = require('./support/building');
 
 const T = 1_800_000_000_000;
@@ -22,19 +22,19 @@ after(() => fs.rmSync(root, { recursive: true }));
 /** A site with what the broker keeps of it, its events and its alerts; each second passes as in the flows. */
 function house({ file = null, building = smallBuilding(), startMs = T } = {}) {
   const rig = { nowMs: startMs, retained: new Map(), events: [] };
-  const site = createSite(createBuilding(building), startMs, () => rig.nowMs, createPublishedPresences({ file }));
+  const site = new Site(createBuilding(building), startMs, { clock: () => rig.nowMs, presences: { file } });
   const send = ({ sda_id: id, topic, payload, retain }) => {
     if (retain && payload === '') rig.retained.delete(topic);
     else if (retain) rig.retained.set(topic, JSON.parse(payload));
     else if (topic.endsWith('/events')) rig.events.push(JSON.parse(payload));
-    queueMicrotask(() => site.outbox.acknowledge(id, rig.nowMs));
+    queueMicrotask(() => site.broker.outbox.acknowledge(id, rig.nowMs));
   };
-  site.outbox.attach({ send, connected: () => true, connection: () => rig.connection });
-  site.subscriber.connected = () => true;
+  site.broker.outbox.attach({ send, connected: () => true, connection: () => rig.connection });
+  site.broker.subscriber.connected = () => true;
   const list = createAlertList(KINDS, startMs - START_MS);
-  const facts = () => ({ building: site.building(), gateways: site.gateways, beacons: site.beacons,
-    refusals: site.refusals, takeovers: site.takeovers, presences: site.presences(),
-    published: site.publishedPresences.recent(rig.nowMs), isGone: site.publishedPresences.isGone, connected: true, watchedMs: startMs, ingest: { status: 'up' }, live: { status: 'up' },
+  const facts = () => ({ building: site.building(), gateways: site.devices.gateways, beacons: site.devices.beacons,
+    refusals: site.live.refusals, takeovers: site.devices.takeovers, presences: site.live.presences(),
+    published: site.live.published.recent(rig.nowMs), isGone: (id) => site.live.published.isGone(id), connected: true, watchedMs: startMs, ingest: { status: 'up' }, live: { status: 'up' },
     clock: { status: 'up' }, losses: { status: 'up' }, certificates: [] });
 
   return Object.assign(rig, { site,
@@ -42,7 +42,7 @@ function house({ file = null, building = smallBuilding(), startMs = T } = {}) {
     async pass(ms, hear = () => []) {
       for (let passed = 0; passed < ms; passed += 1000) {
         rig.nowMs += 1000;
-        site.locate(hear(rig.nowMs), rig.nowMs);
+        site.live.locate(hear(rig.nowMs), rig.nowMs);
         site.flush(rig.nowMs);
         site.tick(rig.nowMs);
         list.evaluate(facts(), rig.nowMs);
@@ -103,7 +103,7 @@ for (const [how, hear, id] of [['a tag', tag, '0'], ['a phone', phone('1', 'a'),
     assert.deepEqual([whole.stateOf(id), whole.lost(id), whole.alerts()], ['lost', 1, [`sda_lost:${id}`]]);
     await whole.pass(16 * 60_000);
     assert.deepEqual([whole.retained.size, whole.alerts().filter((one) => !one.includes('gateway'))], [0, [`(sda_lost:${id})`]]);
-    assert.deepEqual(whole.site.publishedPresences.recent(whole.nowMs), []);
+    assert.deepEqual(whole.site.live.published.recent(whole.nowMs), []);
   });
 }
 
@@ -122,7 +122,7 @@ test('nothing is kept of who left the file while the flows were stopped', async 
   const file = path.join(root, 'published-presences.json');
   const before = house({ file });
   await before.pass(20_000, phone('1', 'a'));
-  await before.site.publishedPresences.settled();
+  await before.site.live.published.settled();
   const building = smallBuilding();
   building.staff = building.staff.filter(({ id }) => id !== '1');
   const again = house({ file, building, startMs: T + 60_000 });
@@ -150,7 +150,7 @@ test('a batch six days old loses nobody now: no alert, no event of now, nothing 
   await whole.pass(3000, (nowMs) => phone('1', 'a')(nowMs - 6 * DAY));
   await whole.pass(120_000);
   assert.deepEqual([whole.alerts(), whole.lost('1'), whole.events.filter(({ ts }) => ts > T - 5 * DAY), whole.retained.size], [[], 0, [], 0]);
-  assert.equal(whole.site.beacons.of(BEACONS.a), null, 'nor is the beacon silent now');
+  assert.equal(whole.site.devices.beacons.of(BEACONS.a), null, 'nor is the beacon silent now');
   const { snapshot } = topics.build('floor:L1', whole.nowMs);
   assert.deepEqual([snapshot.lost, snapshot.status.lost], [[], 0]);
   await whole.pass(20_000, phone('1', 'a'));
@@ -162,7 +162,7 @@ test('alerts end with the room, gateway, beacon or person that they are about', 
   const building = smallBuilding();
   building.levels[0].rooms[0].limit = 1;
   const whole = house({ building });
-  const status = (state) => whole.site.gateways.handleMessage({ topic: 'sda/v1/gateway/gw-a/status', payload: Buffer.from(JSON.stringify({ state, ts: whole.nowMs })) },
+  const status = (state) => whole.site.devices.gateways.handleMessage({ topic: 'sda/v1/gateway/gw-a/status', payload: Buffer.from(JSON.stringify({ state, ts: whole.nowMs })) },
     whole.site.building(), whole.nowMs);
   status('online');
   await whole.pass(70_000, (nowMs) => [...phone('0', 'a')(nowMs), ...phone('1', 'a')(nowMs),
@@ -186,7 +186,7 @@ test('nothing stays retained of a gateway that is gone, whatever it said last an
     const topic = `sda/v1/gateway/${id}/status`;
     whole.retained.set(topic, { state });
     const payload = Buffer.from(JSON.stringify({ state, ts: whole.nowMs }));
-    whole.site.gateways.handleMessage({ topic, payload, retain }, whole.site.building(), whole.nowMs);
+    whole.site.devices.gateways.handleMessage({ topic, payload, retain }, whole.site.building(), whole.nowMs);
   };
   const left = () => [...whole.retained.keys()].flatMap((topic) => topic.match(/gateway\/(.*)\/status/)?.[1] ?? []).sort();
   say('old-1', 'offline', true);
@@ -219,10 +219,10 @@ test('an alert of a low battery ends when the beacon is heard and says nothing o
 test('what a gateway that is not in the file said before our start says nothing now', () => {
   const { site } = house();
   const status = { topic: 'sda/v1/gateway/old-1/status', payload: Buffer.from(JSON.stringify({ state: 'offline', ts: T - DAY })) };
-  site.gateways.handleMessage({ ...status, retain: true }, site.building(), T);
-  assert.deepEqual(site.strangers().gateways, []);
-  site.gateways.handleMessage(status, site.building(), T);
-  assert.deepEqual(site.strangers().gateways, ['old-1']);
+  site.devices.gateways.handleMessage({ ...status, retain: true }, site.building(), T);
+  assert.deepEqual(site.devices.gateways.unlisted(), []);
+  site.devices.gateways.handleMessage(status, site.building(), T);
+  assert.deepEqual(site.devices.gateways.unlisted(), ['old-1']);
 });
 
 test('a locator of which a room was removed knows nobody in it any more', () => {

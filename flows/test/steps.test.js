@@ -5,7 +5,7 @@ const path = require('node:path');
 const { test } = require('node:test');
 const { createBuilding, loadBuilding } = require('../lib/building');
 const { stepsDone } = require('../lib/dashboard/topics');
-const { createSite } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { smallBuilding, BEACONS, TAG } = require('./support/building');
 const { receive } = require('./support/receive');
 
@@ -15,13 +15,13 @@ const batch = (beacon, more = {}) => Buffer.from(JSON.stringify({ ts: T, reading
 const done = (site, keys = []) => Object.entries(stepsDone(site, keys, T)).filter(([, yes]) => yes).map(([step]) => step);
 
 test('no step of a fresh demo is done, whatever its staff and people', () => {
-  const site = createSite(DEMO, T);
+  const site = new Site(DEMO, T);
   receive(site, 'sda/v1/phone/0/readings', batch('F088331FB84A', { simulated: true }), T);
   assert.deepEqual(done(site), []);
 });
 
 test('each step is done when its condition holds', () => {
-  const site = createSite(createBuilding({ ...smallBuilding(), staff: [] }), T);
+  const site = new Site(createBuilding({ ...smallBuilding(), staff: [] }), T);
   assert.deepEqual(done(site), ['building']);
   receive(site, 'sda/v1/phone/0/readings', batch(BEACONS.a), T);
   assert.deepEqual(done(site), ['building', 'receivers']);
@@ -34,8 +34,8 @@ test('each step is done when its condition holds', () => {
 });
 
 test('simulated people are counted while they are here, and no longer after a real reading', () => {
-  const site = createSite(createBuilding(smallBuilding()), T);
-  const { simulated } = site;
+  const site = new Site(createBuilding(smallBuilding()), T);
+  const { simulated } = site.live;
   const here = [{ staff_id: '0', state: 'present' }, { staff_id: '1', state: 'present' }, { staff_id: '2', state: 'present' }];
   receive(site, 'sda/v1/phone/1/readings', batch(BEACONS.a), T);
   assert.equal(simulated.count(here, T), 0);

@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
-const { createGrouping } = require('../lib/intake/batches');
+const { Grouping } = require('../lib/live/batches');
 const { createStore } = require('../lib/store');
 
 /** Plays InfluxDB with points of both kinds. `size`: rows of a piece. */
@@ -51,7 +51,7 @@ test('a batch without readings, of a person who was deleted, is none', async () 
 });
 
 test('of two texts of one batch the readings are one batch, and a beacon in both is one reading', () => {
-  const grouping = createGrouping();
+  const grouping = new Grouping();
   grouping.push([[5, -60, 'phone', '0', 'B'], [5, -70, 'phone', '0', 'A'], [5, -61, 'phone', '0', 'B']]);
   assert.deepEqual(grouping.finish(), [{ kind: 'phone', receiver: '0', ts: 5, readings: [{ beacon: 'A', rssi: -70 }, { beacon: 'B', rssi: -61 }] }]);
 });
@@ -63,7 +63,7 @@ test('the first reading is the first of either kind', async () => {
 });
 
 test('what versions before stored without a measured RSSI is not located again', () => {
-  const grouping = createGrouping();
+  const grouping = new Grouping();
   const done = grouping.push([[1, 0, 'phone', '7', 'A0'], [1, -61, 'phone', '7', 'B0'], [1, 20, 'phone', '8', 'A0'], [2, -127, 'gateway', 'g', 'A0'],
     [3, -126, 'gateway', 'g', 'A0']]);
   const readings = [...done, ...grouping.finish()].map(({ ts, receiver, readings: found }) => [ts, receiver, found]);

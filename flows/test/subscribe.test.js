@@ -7,9 +7,8 @@ const path = require('node:path');
 const { after: afterAll, before, test } = require('node:test');
 const { MqttClient } = require('mqtt');
 const helper = require('node-red-node-test-helper');
-const { createKeepAlive } = require('../lib/broker/keep-alive');
-const { createTopicFilter } = require('../lib/broker/topic-filter');
-const { partsOf } = require('../lib/intake/input');
+const { createKeepAlive, createTopicFilter } = require('../lib/broker/connections');
+const { partsOf } = require('../lib/live/inbox');
 const { makeCertificate } = require('./support/certificate');
 const { Broker, freePort, until } = require('./support/stack');
 

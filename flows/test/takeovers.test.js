@@ -6,7 +6,7 @@ const { createAlertList } = require('../lib/alerts/alert-list');
 const { accountShared } = require('../lib/alerts/kinds');
 const { createBuilding } = require('../lib/building');
 const { createTakeovers } = require('../lib/devices/takeovers');
-const { createSite } = require('../lib/site');
+const { Site } = require('../lib/site');
 const { smallBuilding } = require('./support/building');
 
 const T = Date.parse('2026-01-01T10:00:00Z');
@@ -39,12 +39,13 @@ test('two devices with one account are recognised at the third takeover, with bo
 });
 
 test('of a gateway whose connection ends without a word the status is corrected; not of one that goes on, comes back or sends its last will', async () => {
-  const site = createSite(createBuilding(smallBuilding()), T, () => T);
+  const site = new Site(createBuilding(smallBuilding()), T, () => T);
   const sent = [];
-  site.outbox.attach({ send: ({ topic, payload, retain }) => sent.push([topic, JSON.parse(payload), retain]), connected: () => true });
-  const say = (id, state, ms) => site.gateways.handleMessage({ topic: `sda/v1/gateway/${id}/status`, payload: Buffer.from(JSON.stringify({ state, ts: ms })) },
+  site.broker.outbox.attach({ connected: () => true,
+    send: ({ topic, payload, retain }) => sent.push([topic, JSON.parse(payload), retain]) });
+  const say = (id, state, ms) => site.devices.gateways.handleMessage({ topic: `sda/v1/gateway/${id}/status`, payload: Buffer.from(JSON.stringify({ state, ts: ms })) },
     site.building(), ms);
-  const line = (text, ms) => site.gateways.handleLine(`2026-01-01T10:00:00: ${text}`, ms);
+  const line = (text, ms) => site.devices.gateways.handleLine(`2026-01-01T10:00:00: ${text}`, ms);
   const ids = ['gw-a', 'gw-b', 'removed-1', 'back-1', 'knocked-at'];
   for (const id of ids) say(id, 'online', T);
   for (const id of ids.slice(0, 4)) line(`Client ${id} [192.0.2.7:4711] disconnected.`, T + 1000);
@@ -53,7 +54,7 @@ test('of a gateway whose connection ends without a word the status is corrected;
   say('gw-b', 'offline', T + 1100);
   line("New client connected from 192.0.2.7:4712 as back-1 (p5, c0, k60, u'back-1').", T + 9000);
   for (let ms = T + 1000; ms <= T + 30_000; ms += 1000) {
-    site.locate([{ kind: 'gateway', receiver: 'knocked-at', ts: ms, readings: [] }], ms);
+    site.live.locate([{ kind: 'gateway', receiver: 'knocked-at', ts: ms, readings: [] }], ms);
     site.tick(ms);
     if (ms === T + 20_000) assert.deepEqual(sent, []);
   }

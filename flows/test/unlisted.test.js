@@ -6,8 +6,8 @@ const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
 const { createBuilding } = require('../lib/building');
-const { createSite } = require('../lib/site');
-const { createUnlisted } = require('../lib/intake/unlisted');
+const { Site } = require('../lib/site');
+const { createUnlisted } = require('../lib/live/unlisted');
 const { smallBuilding } = require('./support/building');
 
 const T = 1_700_000_000_000;
@@ -17,8 +17,8 @@ const DAY_MS = 86_400_000;
 function rig(t) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'unlisted-'));
   t.after(() => fs.rmSync(folder, { recursive: true }));
-  const all = { now: T, sent: [], warnings: [], site: createSite(createBuilding(smallBuilding()), T) };
-  all.site.outbox.attach({ connected: () => true, send: (message) => all.sent.push(message) });
+  const all = { now: T, sent: [], warnings: [], site: new Site(createBuilding(smallBuilding()), T) };
+  all.site.broker.outbox.attach({ connected: () => true, send: (message) => all.sent.push(message) });
   all.start = () => createUnlisted({ file: path.join(folder, 'unlisted.json'), site: all.site, clock: () => all.now, bounds: { people: 3 },
     warn: (text) => all.warnings.push(text) });
   return all;

@@ -4,12 +4,12 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('./support/fast-check');
 const { createBuilding } = require('../lib/building');
-const { createSite } = require('../lib/site');
-const { contacts } = require('../lib/history/views/contacts');
-const { createCrowding, REARM_MS } = require('../lib/history/views/crowding');
-const { createRoomRanking, createStaffRanking } = require('../lib/history/views/rankings');
-const { createPatrols, occupancy, visits } = require('../lib/history/views/rooms');
-const { allStays, within } = require('../lib/history/views/stays');
+const { Site } = require('../lib/site');
+const {
+  contacts, createRoomRanking, createStaffRanking, createPatrols, occupancy, visits,
+  allStays, within,
+} = require('../lib/past/views');
+const { Crowding, REARM_MS } = require('../lib/live/presence');
 const { smallBuilding, BEACONS } = require('./support/building');
 const { receive } = require('./support/receive');
 
@@ -198,7 +198,7 @@ function crowded(counts, stepMs = 1000) {
   const data = smallBuilding();
   data.levels[0].rooms[0].limit = 2;
   const limited = createBuilding(data);
-  const crowding = createCrowding();
+  const crowding = new Crowding();
   return counts.flatMap((count, i) => crowding.tick(
     Array.from({ length: count }, (_, person) => presence(String(person), 'a', 0, 1)), limited, i * stepMs));
 }
@@ -227,7 +227,7 @@ test('crowded: as many times as there are crowds with half a minute of peace bet
 });
 
 test('crowded: lost people do not count, rooms without limit are never crowded, a raised limit ends it', () => {
-  const crowding = createCrowding();
+  const crowding = new Crowding();
   const many = ['0', '1', '2'].map((id) => presence(id, 'a', 0, 1));
   assert.deepEqual(crowding.tick(many, building, 0), []);
   const data = smallBuilding();
@@ -243,9 +243,9 @@ test('a crowded room is an event of the site', () => {
   const data = smallBuilding();
   data.levels[0].rooms[0].limit = 1;
   const T = 1_700_000_000_000;
-  const site = createSite(createBuilding(data), T);
+  const site = new Site(createBuilding(data), T);
   const sent = [];
-  site.outbox.attach({ connected: () => true, send: (message) => sent.push(message) });
+  site.broker.outbox.attach({ connected: () => true, send: (message) => sent.push(message) });
   for (let s = 0; s <= 10; s += 1) {
     for (const who of ['1', '2']) {
       const payload = JSON.stringify({ ts: T + s * 1000, readings: [{ beacon: BEACONS.a, rssi: -50 }] });
@@ -256,5 +256,5 @@ test('a crowded room is an event of the site', () => {
   const events = sent.filter(({ topic }) => topic === 'sda/v1/events').map(({ payload }) => JSON.parse(payload));
   const found = events.filter(({ type }) => type === 'crowded');
   assert.deepEqual(found.map(({ ts: _ts, ...rest }) => rest), [{ type: 'crowded', level: 'L1', room: 'a', count: 2, limit: 1, subject: 'a' }]);
-  assert.equal(site.counters().events, events.length);
+  assert.equal(site.live.counters().events, events.length);
 });

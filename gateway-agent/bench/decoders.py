@@ -7,7 +7,7 @@ import argparse
 import random
 import time
 
-from gateway_agent.decoders import altbeacon, bthome, combine, eddystone, ibeacon, moko
+from gateway_agent.decoders import altbeacon, bthome, decode, eddystone, ibeacon, moko
 from rig import say
 
 # Half of the payloads start like a frame of the format, so that they get past the first checks.
@@ -44,5 +44,5 @@ def main() -> None:
     began = time.perf_counter()
     for _ in range(options.payloads):
         data = rnd.randbytes(rnd.randrange(LONGEST))
-        combine.decode("C2:A6:28:38:4B:08", {0x004C: data}, {rnd.choice(services): data})
+        decode("C2:A6:28:38:4B:08", {0x004C: data}, {rnd.choice(services): data})
     say(f"whole adverts: {options.payloads}, {time.perf_counter() - began:.1f} s with making them")

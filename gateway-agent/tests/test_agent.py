@@ -5,7 +5,7 @@ import time
 import pytest
 from beacons import ibeacon, ibeacon_id, tlm
 from fake_bluez import Advert, FakeBluez
-from gateway_agent.outbox_view import peek
+from gateway_agent.outbox import peek
 from real_broker import Broker
 from running_agent import RunningAgent, StartAgent
 from subscriber import Subscriber, publish_config

@@ -1,7 +1,6 @@
 """Backoff and rate limit."""
 
-from gateway_agent.backoff import Backoff
-from gateway_agent.token_bucket import TokenBucket
+from gateway_agent.sender import Backoff, TokenBucket
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 from gateway_agent.beacon_id import from_mac
-from gateway_agent.bloom import Bloom
 from gateway_agent.decoders import Sighting
-from gateway_agent.scan_settings import ConfigMessageError, ScanSettings, apply_config
+from gateway_agent.scan_settings import Bloom, ConfigMessageError, ScanSettings, apply_config
 from gateway_agent.window import Window
 from hypothesis import given
 from hypothesis import strategies as st

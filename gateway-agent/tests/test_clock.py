@@ -6,7 +6,7 @@ from pathlib import Path
 from beacons import ibeacon, ibeacon_id
 from fake_bluez import FakeBluez
 from gateway_agent.clock import Clock
-from gateway_agent.outbox_view import peek
+from gateway_agent.outbox import peek
 from real_broker import Broker
 from running_agent import StartAgent
 from subscriber import Subscriber

@@ -7,14 +7,12 @@ from pathlib import Path
 
 import pytest
 from gateway_agent import collector
-from gateway_agent.clock import Clock
-from gateway_agent.clock_sync import ClockSync
+from gateway_agent.clock import Clock, ClockSync
 from gateway_agent.collector import Collector
-from gateway_agent.intake import Intake
-from gateway_agent.outbox import Outbox
-from gateway_agent.outbox_view import Batch
+from gateway_agent.health import Counters
+from gateway_agent.outbox import Batch, Outbox, Store
 from gateway_agent.scan_settings import ScanSettings
-from gateway_agent.store import Store
+from gateway_agent.window import Intake
 
 HELD = 5
 
@@ -38,15 +36,14 @@ def test_windows_wait_in_memory_while_the_disk_is_full(
         clock_sync = ClockSync(clock, store)
         await clock_sync.start()
         intake = Intake(ScanSettings(allow=frozenset(["C2A628384B08"])), False)
-        live: list[Batch] = []
-        windows = Collector(intake, store, clock, clock_sync, live.extend)
+        windows = Collector(intake, store, clock_sync, Counters())
         for number in range(HELD + 4):
             full = number < HELD + 3
             intake.on_advert("C2:A6:28:38:4B:08", -60 - number, {}, {})
             await windows.close_window()
         await store.close()
         assert store.dropped["disk"] == 3
-        return live
+        return list(store.live)
 
     monkeypatch.setattr(collector, "UNSAVED_WINDOWS", HELD)
     monkeypatch.setattr(Outbox, "add", add)

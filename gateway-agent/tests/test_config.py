@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from gateway_agent import config
+from gateway_agent.config import ConfigError
 from gateway_agent.settings import Rule, Settings, rules
-from gateway_agent.validation import ConfigError
 from running_agent import write_toml
 
 MINIMAL: dict[str, Any] = {"id": "gw-1", "broker": {"host": "broker.example"}}

@@ -8,18 +8,19 @@ from pathlib import Path
 import pytest
 from beacons import ibeacon, ibeacon_id
 from fake_bluez import FakeBluez
-from gateway_agent import backoff, config, delivery, rights
-from gateway_agent.client import make_client
-from gateway_agent.clock import Clock
-from gateway_agent.delivery import Delivery
+from gateway_agent import config, sender
+from gateway_agent.clock import Clock, ClockSync
+from gateway_agent.collector import Collector
+from gateway_agent.connection import Sample, connect
 from gateway_agent.faults import LinkError
-from gateway_agent.health import Counters
-from gateway_agent.outbox_view import peek
-from gateway_agent.publisher import Connection
-from gateway_agent.rights import Sample
-from gateway_agent.session import Session
+from gateway_agent.health import Counters, Reporter
+from gateway_agent.mqtt import MQTT_311
+from gateway_agent.outbox import Store, peek
+from gateway_agent.readings import Topics
+from gateway_agent.scan_settings import ScanSettings
+from gateway_agent.sender import Sender
 from gateway_agent.settings import Settings
-from paho.mqtt.enums import MQTTProtocolVersion
+from gateway_agent.window import Intake
 from real_broker import Broker
 from running_agent import RunningAgent, StartAgent, write_toml
 from scenarios import wait_until_all_arrived
@@ -180,23 +181,21 @@ def test_the_first_retry_after_a_stable_connection_is_spread(
     broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, word = good_settings(broker, tmp_path)
-    monkeypatch.setattr(delivery, "STEADY_AFTER_S", 0.0)
-    monkeypatch.setattr(backoff, "SPREAD_S", 0.1)
-    monkeypatch.setattr(backoff, "FIRST_S", 30.0)  # any other pause exceeds this test's timeout
-
-    async def no_samples() -> list[Sample]:
-        return []
-
-    def no_session(_publish: object, _receive_maximum: int) -> Session:
-        raise AssertionError("nothing is to be sent")
+    monkeypatch.setattr(sender, "STEADY_AFTER_S", 0.0)
+    monkeypatch.setattr(sender, "SPREAD_S", 0.1)
+    monkeypatch.setattr(sender, "FIRST_RETRY_S", 30.0)  # any other pause exceeds this test's timeout
 
     async def connected_twice(link: TcpProxy) -> None:
         plain = {"SDA_GATEWAY_BROKER_TLS": "false", "SDA_GATEWAY_BROKER_CA_FILE": ""}
         port = {"SDA_GATEWAY_BROKER_PORT": str(link.port), "SDA_GATEWAY_BROKER_PASSWORD": word}
         settings, counters = config.load(tmp_path / "agent.toml", plain | port), Counters()
-        agent = Delivery(
-            settings, Clock("trust"), counters, no_session, no_samples, lambda state, _: state.encode(), lambda _: None
-        )
+        clock, intake = Clock("trust"), Intake(ScanSettings(), False)
+        store = Store(tmp_path, clock.boot, 1 << 20)
+        clock_sync = ClockSync(clock, store)
+        collector = Collector(intake, store, clock_sync, counters)
+        reporter = Reporter(Topics.for_gateway(settings.id), clock_sync, store, intake, counters)
+        await clock_sync.start()
+        agent = Sender(settings, store, clock_sync, counters, collector, reporter)
         running = asyncio.create_task(agent.run())
         for connects in (1, 2):
             while counters.connects < connects:  # noqa: ASYNC110 - it counts, it does not call
@@ -204,6 +203,7 @@ def test_the_first_retry_after_a_stable_connection_is_spread(
             await asyncio.to_thread(link.cut)
         running.cancel()
         await asyncio.gather(running, return_exceptions=True)
+        await store.close()
 
     with TcpProxy(broker.port) as link:
         asyncio.run(asyncio.wait_for(connected_twice(link), 14))
@@ -233,8 +233,13 @@ def test_rights_are_probed_before_batches_with_a_late_time_are_sent(
 def test_a_connection_lost_during_the_probe_grants_no_rights(broker: Broker, tmp_path: Path) -> None:
     settings, word = good_settings(broker, tmp_path)
     too_large = Sample("sda/v1/gateway/gw-test/readings", b"x" * 70_000)  # ends the connection
+
+    async def probe() -> None:
+        async with connect(settings, word) as connection:
+            await connection.denied([too_large])
+
     with pytest.raises(LinkError) as caught:
-        asyncio.run(rights.probe_account(settings, word, [too_large]))
+        asyncio.run(probe())
     assert caught.value.fault.kind == "lost"
 
 
@@ -300,11 +305,8 @@ def good_settings(broker: Broker, folder: Path) -> tuple[Settings, str]:
 
 async def fault_of(settings: Settings, password: str) -> str | None:
     """Connect once and disconnect; returns the kind of fault, if any."""
-    client = make_client(settings, password, MQTTProtocolVersion.MQTTv311)
-    connection = Connection(client, settings, lambda _mid, _refusal: None, lambda _topic, _payload: None)
     try:
-        await connection.open()
+        async with connect(settings, password, versions=(MQTT_311,)):
+            return None
     except LinkError as error:
         return error.fault.kind
-    await connection.close()
-    return None

@@ -7,7 +7,7 @@ import pytest
 from beacons import ibeacon, ibeacon_id
 from fake_bluez import FakeBluez
 from full_disk import FullDisk
-from gateway_agent.outbox_view import FILE
+from gateway_agent.outbox import FILE
 from real_broker import Broker
 from running_agent import StartAgent
 from subscriber import Subscriber, publish_config

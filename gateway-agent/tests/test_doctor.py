@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import pytest
 from beacons import ibeacon
 from fake_bluez import FakeBluez
-from gateway_agent import config, doctor, doctor_bluetooth, doctor_broker, doctor_host, outbox_report, state
-from gateway_agent.checks import Check, Grade
+from gateway_agent import config, doctor, state
+from gateway_agent.__main__ import outbox_report
+from gateway_agent.doctor import Check, Grade
 from gateway_agent.settings import Settings
 from private_bus import PrivateBus
 from real_broker import Broker
@@ -103,7 +104,7 @@ def test_faults_of_the_connection(
         "name, odd": {"SDA_GATEWAY_BROKER_HOST": "broker..invalid"},
         "not_tls": {"SDA_GATEWAY_BROKER_PORT": str(broker.port)},
     }[fault]
-    checks = collect(doctor_broker.examine(config.load(stopped_agent.config, overrides), None))
+    checks = collect(doctor.broker(config.load(stopped_agent.config, overrides), None))
     assert checks[name].grade is Grade.FAIL
     assert f"[{fault.split(',')[0]}]" in checks[name].found
     assert checks[name].remedy
@@ -111,19 +112,19 @@ def test_faults_of_the_connection(
 
 def test_refused_rights_and_missing_config(stopped_agent: RunningAgent, broker: Broker) -> None:
     settings = config.load(stopped_agent.config, {"SDA_GATEWAY_SCAN_ALLOW": ""})
-    checks = collect(doctor_broker.examine(settings, None))
+    checks = collect(doctor.broker(settings, None))
     assert checks["rights"].grade is Grade.OK
     assert checks["registered"].grade is Grade.WARN
     acl = broker.data / "acl"
     acl.write_text(acl.read_text().replace("topic write sda/v1/gateway/gw-test/health\n", ""))
     broker.reload()
     publish_config(broker.port, "gw-test", {"allow": ["C2A628384B08"]})
-    checks = collect(doctor_broker.examine(settings, None))
+    checks = collect(doctor.broker(settings, None))
     assert checks["rights"].grade is Grade.FAIL
     assert "sda/v1/gateway/gw-test/health" in checks["rights"].found
     assert checks["registered"].found == "1 beacons"
     publish_config(broker.port, "gw-test", {"allow": 3})
-    assert collect(doctor_broker.examine(settings, None))["registered"].grade is Grade.FAIL
+    assert collect(doctor.broker(settings, None))["registered"].grade is Grade.FAIL
 
 
 def test_faults_of_bluetooth(
@@ -132,19 +133,19 @@ def test_faults_of_bluetooth(
     monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", bus.address)
     settings = config.load(stopped_agent.config, {})
     other = config.load(stopped_agent.config, {"SDA_GATEWAY_SCAN_ADAPTER": "hci7"})
-    assert "hci7" in collect(doctor_bluetooth.examine(other, {}))["adapter"].found
+    assert "hci7" in collect(doctor.bluetooth(other, {}))["adapter"].found
     bluez.set_powered(False)
-    assert "switched off" in collect(doctor_bluetooth.examine(settings, {}))["adapter"].found
+    assert "switched off" in collect(doctor.bluetooth(settings, {}))["adapter"].found
     bluez.set_powered(True)
     bluez.in_progress = True
-    assert "InProgress" in collect(doctor_bluetooth.examine(settings, None))["scanning"].found
+    assert "InProgress" in collect(doctor.bluetooth(settings, None))["scanning"].found
     bluez.in_progress = False
     bluez.remove_adapter()
-    assert collect(doctor_bluetooth.examine(settings, {}))["adapter"].grade is Grade.FAIL
+    assert collect(doctor.bluetooth(settings, {}))["adapter"].grade is Grade.FAIL
     bluez.stop()
-    assert collect(doctor_bluetooth.examine(settings, {}))["bluez"].found == "bluetoothd is not running"
+    assert collect(doctor.bluetooth(settings, {}))["bluez"].found == "bluetoothd is not running"
     monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", "unix:path=/nowhere")
-    assert "no system D-Bus" in collect(doctor_bluetooth.examine(settings, {}))["bluez"].found
+    assert "no system D-Bus" in collect(doctor.bluetooth(settings, {}))["bluez"].found
 
 
 def test_a_user_that_may_not_talk_to_bluez(
@@ -154,7 +155,7 @@ def test_a_user_that_may_not_talk_to_bluez(
     (tmp_path / "other").mkdir()
     with PrivateBus(tmp_path / "other", denied="org.bluez") as bus, FakeBluez(bus.address):
         monkeypatch.setenv("DBUS_SYSTEM_BUS_ADDRESS", bus.address)
-        checks = collect(doctor_bluetooth.examine(settings, None))
+        checks = collect(doctor.bluetooth(settings, None))
     assert checks["bluez"].grade is Grade.FAIL
     assert "group bluetooth" in checks["bluez"].remedy
 
@@ -168,7 +169,7 @@ def test_a_user_without_permission_gets_an_error(stopped_agent: RunningAgent, mo
     checks = collect(doctor.examine(settings))
     assert set(checks) == {"configuration", "agent"}
     assert "sudo -u" in checks["agent"].remedy
-    code, text = outbox_report.report(settings)
+    code, text = outbox_report(settings)
     assert code == 1
     assert "sudo -u" in text
 
@@ -177,28 +178,28 @@ def test_a_full_or_nearly_full_disk(stopped_agent: RunningAgent, monkeypatch: py
     settings = config.load(stopped_agent.config, {})
     free_mib = 5
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=free_mib << 20))
-    assert doctor_host.disk(settings, running=True).grade is Grade.FAIL
+    assert doctor.disk(settings, running=True).grade is Grade.FAIL
     free_mib = 300
-    assert "outbox.max_mib to 200" in doctor_host.disk(settings, running=True).remedy
+    assert "outbox.max_mib to 200" in doctor.disk(settings, running=True).remedy
     free_mib = 400
-    assert doctor_host.disk(settings, running=True).grade is Grade.OK
-    assert "disk I/O error" in doctor_host.disk(settings, True, "outbox: disk I/O error").found
+    assert doctor.disk(settings, running=True).grade is Grade.OK
+    assert "disk I/O error" in doctor.disk(settings, True, "outbox: disk I/O error").found
 
 
 def test_readable_secrets_are_reported(stopped_agent: RunningAgent) -> None:
     settings = config.load(stopped_agent.config, {})
     word = Path(settings.broker.password_file)
     word.chmod(0o640)
-    assert doctor_host.files(settings).grade is Grade.OK
+    assert doctor.files(settings).grade is Grade.OK
     word.chmod(0o644)
-    assert doctor_host.files(settings).remedy == f"sudo chmod o= {word}"
+    assert doctor.files(settings).remedy == f"sudo chmod o= {word}"
 
 
 def test_disk_and_clock(stopped_agent: RunningAgent, tmp_path: Path) -> None:
     def settings(**environment: str) -> Settings:
         return config.load(stopped_agent.config, environment)
 
-    assert doctor_host.disk(settings(), running=False).grade is Grade.OK
-    assert doctor_host.disk(settings(SDA_GATEWAY_STATE_DIR=str(tmp_path / "none")), running=False).grade is Grade.FAIL
-    assert doctor_host.clock(settings(SDA_GATEWAY_CLOCK_SOURCE=str(tmp_path / "none"))).grade is Grade.FAIL
-    assert doctor_host.clock(settings(SDA_GATEWAY_CLOCK_SOURCE=str(tmp_path))).grade is Grade.OK
+    assert doctor.disk(settings(), running=False).grade is Grade.OK
+    assert doctor.disk(settings(SDA_GATEWAY_STATE_DIR=str(tmp_path / "none")), running=False).grade is Grade.FAIL
+    assert doctor.clock(settings(SDA_GATEWAY_CLOCK_SOURCE=str(tmp_path / "none"))).grade is Grade.FAIL
+    assert doctor.clock(settings(SDA_GATEWAY_CLOCK_SOURCE=str(tmp_path))).grade is Grade.OK

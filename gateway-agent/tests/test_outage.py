@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from beacons import ibeacon
 from fake_bluez import FakeBluez
-from gateway_agent.outbox_view import peek
+from gateway_agent.outbox import peek
 from real_broker import Broker
 from running_agent import RunningAgent, StartAgent
 from scenarios import SCAN, broker_outage, drain, kill_agent

@@ -9,8 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Protocol
 
 import pytest
-from gateway_agent.outbox import DROPPED, Outbox
-from gateway_agent.outbox_view import FILE, peek
+from gateway_agent.outbox import DROPPED, FILE, Outbox, peek
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, rule

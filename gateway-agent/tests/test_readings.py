@@ -33,4 +33,4 @@ def test_messages_keep_the_limits_and_every_reading(some: list[Reading], times: 
 
 
 def test_unknown_fields_are_left_out() -> None:
-    assert Reading("C2A628384B08", -61).to_json() == '{"beacon":"C2A628384B08","rssi":-61,"n":1}'
+    assert Reading("C2A628384B08", -61, 1).to_json() == '{"beacon":"C2A628384B08","rssi":-61,"n":1}'

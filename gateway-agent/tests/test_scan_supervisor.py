@@ -12,11 +12,10 @@ from fake_bluez import FakeBluez
 from gateway_agent import scan_supervisor, scanner
 from gateway_agent.bluez import Adapter
 from gateway_agent.health import Counters
-from gateway_agent.intake import Intake
 from gateway_agent.scan_settings import ScanSettings
-from gateway_agent.scan_supervisor import ScanSupervisor
+from gateway_agent.scan_supervisor import ScanSupervisor, Watchdog
 from gateway_agent.scanner import ScanError, Scanner
-from gateway_agent.watchdog import Watchdog
+from gateway_agent.window import Intake
 from private_bus import PrivateBus
 
 

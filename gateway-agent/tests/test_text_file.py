@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from gateway_agent import config
+from gateway_agent.config import ConfigError
 from gateway_agent.text_file import EncodingError, decode
-from gateway_agent.validation import ConfigError
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from gateway_agent.watchdog import Action, Watchdog
+from gateway_agent.scan_supervisor import Action, Watchdog
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -5,8 +5,7 @@ from statistics import median
 import pytest
 from gateway_agent.decoders import Sighting, Telemetry
 from gateway_agent.scan_settings import ScanSettings
-from gateway_agent.unregistered import FORGET_AFTER_S, LIMIT, Unregistered
-from gateway_agent.window import Window
+from gateway_agent.window import FORGET_AFTER_S, UNREGISTERED, Unregistered, Window
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -94,9 +93,9 @@ def test_at_most_256_unregistered_beacons_are_tracked() -> None:
     window = Window(ScanSettings(), publish_unregistered=True)
     for number in range(10_000):
         window.add(MAC, -60, sighting(f"{number:012X}"), number / 1000)
-    assert window.unregistered_distinct == LIMIT
-    assert len(window.close(10)) == LIMIT
-    assert window.ignored["unregistered"] == 10_000 - LIMIT
+    assert window.unregistered_distinct == UNREGISTERED
+    assert len(window.close(10)) == UNREGISTERED
+    assert window.ignored["unregistered"] == 10_000 - UNREGISTERED
 
 
 @given(st.lists(st.tuples(st.integers(0, 600), st.floats(0, 400)), max_size=400))
@@ -105,13 +104,13 @@ def test_unregistered_beacons_are_always_bounded(pauses_by_number: list[tuple[in
     for number, pause in pauses_by_number:
         now += pause
         held = unregistered.hold(str(number), now)
-        assert held or len(unregistered) == LIMIT
-        assert len(unregistered) <= LIMIT
+        assert held or len(unregistered) == UNREGISTERED
+        assert len(unregistered) <= UNREGISTERED
 
 
 def test_a_silent_unregistered_beacon_frees_its_place() -> None:
     unregistered = Unregistered()
-    for number in range(LIMIT):
+    for number in range(UNREGISTERED):
         assert unregistered.hold(str(number), number)
     assert not unregistered.hold("new", FORGET_AFTER_S - 1)
     assert unregistered.hold("new", FORGET_AFTER_S + 1)

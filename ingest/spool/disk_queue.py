@@ -1,4 +1,8 @@
-"""A first-in, first-out queue of write requests on disk, safe for one appending and one reading thread."""
+"""First-in, first-out queues of write requests on disk, each safe for one appending and one reading thread.
+
+`DiskQueue` is one queue, `Space` the disk that several share, `Outlets` a queue for each bucket of InfluxDB: where one
+bucket takes nothing, all others go on.
+"""
 
 import errno
 import json
@@ -7,7 +11,7 @@ import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from io import FileIO
@@ -19,6 +23,7 @@ from segments import HEADER, Record, Segment, header_of, new_record, open_segmen
 SEGMENT_BYTES = 16 * 2**20
 """Size of a segment. Whole segments are dropped when the disk is nearly full."""
 SAVE_EVERY_S = 1.0
+COUNTERS = ("received", "stored", "dropped", "refused")
 
 
 class QueueFullError(Exception):
@@ -84,9 +89,7 @@ class DiskQueue:
         self._changed = threading.Condition()
         self._segments, damaged = open_segments(folder)
         kept = _read_state(folder / "state.json")
-        self.counters: dict[str, Counter[str]] = {
-            name: Counter(kept.get(name, {})) for name in ("received", "stored", "dropped", "refused")
-        }
+        self.counters: dict[str, Counter[str]] = {name: Counter(kept.get(name, {})) for name in COUNTERS}
         """Lines by bucket since the queue's first day. `dropped`: there was no space; `refused`: by InfluxDB."""
         self.counters["dropped"]["damaged"] += len(damaged)
         self._read = Position(int(kept.get("segment", 0)), int(kept.get("offset", 0)))
@@ -297,6 +300,59 @@ class DiskQueue:
             new.replace(self._folder / "state.json")
         except OSError:
             new.unlink(missing_ok=True)  # a full disk; the next save may work
+
+
+class Outlets:
+    """The queues of `buckets` in folders of their names below `folder`; they share `space`.
+
+    Versions before had one queue for all buckets, in `folder` itself. What waits in it is taken over at the start.
+    """
+
+    def __init__(self, folder: Path, buckets: Sequence[str], space: Space) -> None:
+        self.queues = {bucket: DiskQueue(folder / bucket, space=space) for bucket in buckets}
+        if any(folder.glob("*.log")) or (folder / "state.json").exists():
+            self._take_over(folder)
+
+    def append(self, bucket: str, body: bytes) -> None:
+        """Append a request to the bucket's queue. Returns when the disk has it. Raises QueueFullError."""
+        self.queues[bucket].append(bucket, body)
+
+    @property
+    def counters(self) -> dict[str, Counter[str]]:
+        """Those of all queues together."""
+        return {name: sum((queue.counters[name] for queue in self.queues.values()), Counter()) for name in COUNTERS}
+
+    def status(self) -> dict[str, Any]:
+        """The status of all queues together, as one queue has it, and under `outlets` what waits in each, by bucket."""
+        each = {bucket: queue.status() for bucket, queue in self.queues.items()}
+        oldest = [one["oldest_ms"] for one in each.values() if one["oldest_ms"] is not None]
+        return {
+            **{name: dict(sum((Counter(one[name]) for one in each.values()), Counter())) for name in COUNTERS},
+            **{name: sum(one[name] for one in each.values()) for name in ("waiting_bytes", "waiting_lines")},
+            "oldest_ms": min(oldest, default=None),
+            "free_bytes": min(one["free_bytes"] for one in each.values()),
+            "outlets": {
+                bucket: {name: one[name] for name in ("waiting_lines", "oldest_ms")} for bucket, one in each.items()
+            },
+        }
+
+    def close(self) -> None:
+        """Save all positions."""
+        for queue in self.queues.values():
+            queue.close()
+
+    def _take_over(self, folder: Path) -> None:
+        before = DiskQueue(folder)
+        for bucket, queue in self.queues.items():
+            queue.continue_counting({name: {bucket: before.counters[name][bucket]} for name in COUNTERS})
+        while (found := before.peek(SEGMENT_BYTES))[0]:
+            records, position = found
+            for record in records:
+                self.queues[record.bucket].append_record(record, is_new=False)
+            before.advance(records, position)
+        before.close()
+        for file in (*folder.glob("*.log"), folder / "state.json"):
+            file.unlink(missing_ok=True)
 
 
 def _write_whole(file: FileIO, parts: list[bytes]) -> None:

@@ -25,8 +25,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 from broker_reader import Account, BrokerReader
-from disk_queue import DiskQueue, QueueFullError, Space
-from outlets import Outlets
+from disk_queue import DiskQueue, Outlets, QueueFullError, Space
 from segments import MAX_BODY_BYTES
 from shipper import GATHER_S, InfluxWriter, Shipper
 from telegraf import MAX_REQUEST_BYTES, Receipts, TelegrafWriter

@@ -59,7 +59,7 @@ def test_what_the_environment_says_at_first_is_kept_for_later_commands(tmp_path:
     first = {
         "HTTP_PORT": "18800", "MQTT_PORT": "18830", "MQTTS_PORT": "18883", "MQTT_READERS_PORT": "18884",
         "INFLUX_PORT": "18086", "TELEGRAF_PORT": "18088", "SPOOL_PORT": "18087", "READINGS_PORT": "18089",
-        "NATS_PORT": "14222", "HTTPS_PORT": "18443",
+        "HTTPS_PORT": "18443",
         "HTTP_NAMES": "a.example,b.example", "DATA_DIR": str(tmp_path / "da ta"), "SDA_ADMIN_PASSWORD": "a/b+c=",
     }  # fmt: skip
     load(file, first | {"SIM": "0", "SDA_VIEWER_PASSWORD": "w $x 'y' #z", "UNRELATED": "x"})

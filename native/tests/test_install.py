@@ -51,7 +51,7 @@ def test_the_systems_mosquitto_is_used_if_it_is_of_the_series(
     program = tmp_path / "mosquitto"
     program.write_text(f"#!/bin/sh\necho mosquitto version {version}\nexit 3\n")
     program.chmod(0o755)
-    monkeypatch.setattr(install, "_which", lambda _: str(program))
+    monkeypatch.setattr(install, "which", lambda _: str(program))
     assert install.mosquitto_folder() == (tmp_path if taken else cache / "mosquitto-2.1" / "bin")
 
 

@@ -47,4 +47,4 @@ def test_the_tree_has_patterns_of_every_part() -> None:
     found = patterns.everything()
     assert len(found) > 30
     folders = {one.where.split("/")[0] for one in found}
-    assert {"broker", "gateway-agent", "influx", "ingest", "native", "simulator", "flows"} <= folders
+    assert {"broker", "gateway-agent", "influx", "ingest", "simulator", "flows", "extras"} <= folders

@@ -11,7 +11,7 @@ import psutil
 import pytest
 from stack.errors import StackError
 from stack.health import Health
-from stack.processes import Process
+from stack.process import Process
 from stack.supervisor import Supervisor, open_files
 from stack.wait import wait_for
 

@@ -6,17 +6,11 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from gateway_agent.decoders import Sighting
-from gateway_agent.window import Window
-from hypothesis import given
-from hypothesis import strategies as st
+from gateway_agent.scan_settings import ScanSettings
 from simulator.building import Building
-from simulator.faults import Faults
-from simulator.gateway import PlayedGateway
-from simulator.message import RSSI
-from simulator.play import People, Play
-from simulator.scan_settings import ScanSettings
-from simulator.scenario import ScheduledBatch
+from simulator.gateways import PlayedGateway
+from simulator.message import RSSI, ScheduledBatch
+from simulator.play import Faults, People, Play
 from simulator.telemetry import LOW_MV, Sensors, sensors_of
 from simulator.truth import truth
 
@@ -81,7 +75,7 @@ def test_what_is_on_the_air_does_not_depend_on_settings(demo: Building) -> None:
             for before, after in itertools.pairwise(i for i in items if not i.sender)
         }
         assert all(gap % (window_ms / 1000) == pytest.approx(0, abs=1e-3) for gap in gaps)
-        counts.append([gateway.adverts for gateway in played.gateways.values()])
+        counts.append([gateway.figures()["adverts"] for gateway in played.gateways.values()])
     assert counts[0] == counts[1] == counts[2]
 
 
@@ -110,48 +104,28 @@ def test_windows_of_which_everything_is_left_out_still_let_time_pass(demo: Build
     for gateway in played.gateways.values():
         gateway.configure(b'{"allow":[]}')
     assert not any(item.readings for item in itertools.islice(played.batches, 1000))
-    assert sum(gateway.unregistered for gateway in played.gateways.values()) > 100
-
-
-@given(st.lists(st.tuples(st.sampled_from([TAG, OTHER]), st.integers(-126, 20)), max_size=30), st.integers(-100, -50))
-def test_a_window_has_what_the_agent_makes_of_the_same_adverts(adverts: list[tuple[str, int]], min_rssi: int) -> None:
-    base = ScanSettings(min_rssi=min_rssi, rssi_offset=3, allow=frozenset([TAG]))
-    gateway = PlayedGateway("gw", base, {})
-    agent = _agents_window(min_rssi)
-    for beacon, rssi in adverts:
-        gateway.add(beacon, rssi)
-        agent.add(":".join(beacon[i : i + 2] for i in range(0, 12, 2)), rssi, Sighting({beacon: -59}, None), 0)
-    assert [json.loads(one.to_json()) for one in gateway.close(1)] == [
-        json.loads(one.to_json()) for one in agent.close(1)
-    ]
-    assert gateway.figures()["adverts"] == agent.adverts
-    assert gateway.figures()["dropped_no_rssi"] == agent.ignored["no_rssi"]
-    assert gateway.figures()["dropped_weak"] == agent.ignored["weak"]
-    assert gateway.figures()["dropped_unregistered"] == agent.ignored["unregistered"]
-
-
-def _agents_window(min_rssi: int) -> Window:
-    from gateway_agent.scan_settings import ScanSettings as AgentSettings
-
-    return Window(AgentSettings(min_rssi=min_rssi, rssi_offset=3, allow=frozenset([TAG])))
+    assert sum(gateway.figures()["dropped_unregistered"] for gateway in played.gateways.values()) > 100
 
 
 def test_a_gateway_obeys_its_config_and_forgets_it_with_an_empty_one() -> None:
     gateway = PlayedGateway("gw", ScanSettings(allow=frozenset([TAG])), {})
     assert gateway.configure(json.dumps({"allow": [OTHER.lower()], "min_rssi": -80}).encode()) is None
     for rssi in (-70, -90):
-        gateway.add(OTHER, rssi)
-        gateway.add(TAG, rssi)
+        gateway.add(OTHER, rssi, 0)
+        gateway.add(TAG, rssi, 0)
     assert [reading.beacon for reading in gateway.close(1)] == [OTHER]
-    gateway.add(OTHER, -85)
+    gateway.add(OTHER, -85, 1)
     assert gateway.close(2) == ()
-    assert (gateway.weak, gateway.unregistered) == (1, 2)
+    gateway.add(OTHER, 20, 2)
+    figures = gateway.figures()
+    assert [figures[f"dropped_{reason}"] for reason in ("weak", "unregistered", "no_rssi")] == [1, 2, 1]
+    assert (figures["adverts"], figures["registered"]) == (6, 1)
     assert gateway.configure(b'{"window_ms":7}') == (
         "gateway gw: config window_ms is 7; it must lie between 100 and 60000"
     )
     assert gateway.settings.min_rssi == -80
     gateway.configure(b"")
-    gateway.add(TAG, -90)
+    gateway.add(TAG, -90, 2)
     assert [reading.beacon for reading in gateway.close(3)] == [TAG]
 
 
@@ -159,7 +133,7 @@ def test_telemetry_goes_out_when_it_changes_and_once_a_minute() -> None:
     gateway = PlayedGateway("gw", ScanSettings(allow=frozenset([TAG])), sensors_of((), [TAG], 1))
     said = []
     for second in range(180):
-        gateway.add(TAG, -60)
+        gateway.add(TAG, -60, second)
         (reading,) = gateway.close(second)
         if reading.battery_mv is not None:
             said.append((second, reading.battery_mv, reading.temperature_c))

@@ -2,7 +2,7 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
-from simulator.outbox import IN_FLIGHT, Batch, Limits, Outbox
+from simulator.outbox import IN_FLIGHT, Batch, Limits, Outbox, Sent
 
 
 def batch(number: int, made_s: float = 0.0) -> Batch:
@@ -17,22 +17,34 @@ def waiting(outbox: Outbox) -> list[int]:
     return found
 
 
+def send(outbox: Outbox, mid: int, batch: Batch, now_s: float) -> None:
+    """As the MQTT client does it."""
+    outbox.in_flight[mid] = Sent(batch, now_s)
+
+
+def answer(outbox: Outbox, mid: int, now_s: float) -> None:
+    """As the MQTT client and the link do it."""
+    sent = outbox.in_flight.pop(mid)
+    assert sent.batch is not None
+    outbox.acknowledged(sent.batch, now_s)
+
+
 def acknowledged(outbox: Outbox, numbers: range, first_s: float, every_s: float = 1.0) -> None:
     """Let batches be sent, and acknowledged one after the other."""
     for place, number in enumerate(numbers):
-        outbox.sent(1000 + number, batch(number), 0.0)
-        outbox.acknowledged(1000 + number, first_s + place * every_s)
+        send(outbox, 1000 + number, batch(number), 0.0)
+        answer(outbox, 1000 + number, first_s + place * every_s)
 
 
 def test_what_was_in_flight_waits_again_before_the_others() -> None:
     outbox = Outbox(Limits())
     for number in range(IN_FLIGHT):
         assert outbox.may_send
-        outbox.sent(number + 1, batch(number), 0.0)
+        send(outbox, number + 1, batch(number), 0.0)
     assert not outbox.may_send
     outbox.add(batch(100))
-    assert outbox.acknowledged(1, 1.0) == (batch(0), 0.0)
-    assert outbox.acknowledged(1, 1.0) is None
+    outbox.in_flight[500] = Sent(None, 0.0, is_status=True)  # nothing to send again
+    answer(outbox, 1, 1.0)
     outbox.connection_lost()
     assert waiting(outbox) == [*range(1, IN_FLIGHT), 100]
 
@@ -49,11 +61,11 @@ def test_each_batch_is_acknowledged_waiting_in_flight_or_dropped(steps: list[str
         elif step == "send" and outbox.is_waiting and outbox.may_send:
             mids, one = mids + 1, outbox.next()
             sent[mids] = int(one.payload)
-            outbox.sent(mids, one, now_s)
+            send(outbox, mids, one, now_s)
         elif step == "ack" and sent:
             mid = next(iter(sent))
             known.add(sent.pop(mid))
-            assert outbox.acknowledged(mid, now_s) is not None
+            answer(outbox, mid, now_s)
         elif step == "lose":
             sent.clear()
             outbox.connection_lost()
@@ -81,11 +93,11 @@ def test_a_broker_that_always_restarts_does_not_get_everything_again_and_again()
     acknowledged(outbox, range(1), first_s=0.0)
     for round_s in (5.0, 12.0, 19.0):
         assert outbox.replay() == 1
-        outbox.sent(1, outbox.next(), round_s)
-        outbox.acknowledged(1, round_s)
+        send(outbox, 1, outbox.next(), round_s)
+        answer(outbox, 1, round_s)
     assert outbox.replay() == 1  # first acknowledged 19 s before the latest acknowledgement
-    outbox.sent(1, outbox.next(), 26.0)
-    outbox.acknowledged(1, 26.0)
+    send(outbox, 1, outbox.next(), 26.0)
+    answer(outbox, 1, 26.0)
     assert outbox.replay() == 0
 
 

@@ -6,8 +6,8 @@ from collections import Counter, defaultdict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulator.building import Building
-from simulator.scenario import Phones, ScheduledBatch
-from simulator.windows import INTERVAL_S
+from simulator.message import ScheduledBatch
+from simulator.phones import INTERVAL_S, Phones
 
 
 def by_sender(items: list[ScheduledBatch]) -> dict[int, list[ScheduledBatch]]:

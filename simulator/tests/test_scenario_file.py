@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from cli import simulator
 from real_broker import RealBroker
-from simulator.scenario_file import ScenarioError, arguments
+from simulator.arguments import ScenarioError, of_scenario
 
 FILE = """
 command = "mixed"
@@ -19,7 +19,7 @@ late = 1.5
 
 
 def test_keys_are_options() -> None:
-    assert arguments(FILE) == [
+    assert of_scenario(FILE) == [
         *("mixed", "-n", "12", "--seed", "7", "--duration", "60", "--low-batteries", "1", "--late", "1.5")
     ]
 
@@ -36,7 +36,7 @@ def test_keys_are_options() -> None:
 )
 def test_what_is_no_scenario(text: str, says: str) -> None:
     with pytest.raises(ScenarioError) as error:
-        arguments(text)
+        of_scenario(text)
     assert says in str(error.value)
 
 

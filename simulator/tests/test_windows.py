@@ -6,7 +6,7 @@ from bisect import bisect_left
 
 from hypothesis import given
 from hypothesis import strategies as st
-from simulator.windows import INTERVAL_S, MOVED_S, MOVING_S, adaptive_ends, fixed_ends
+from simulator.phones import INTERVAL_S, MOVED_S, MOVING_S, adaptive_ends, fixed_ends
 
 END_S = 90.0
 NEARLY = 1e-9

@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 from simulator.building import Building, Room, parse
 from simulator.geometry import random_point
+from simulator.phones import INTERVAL_S, adaptive_ends
 from simulator.plan import Plan
 from simulator.radio import Radio, TagRadio
 from simulator.walk import Spot, Walk
-from simulator.windows import INTERVAL_S, adaptive_ends
 from support.running import DEMO_BUILDING
 
 from accuracy.follow import Estimate, Play, Sent, follow_all

@@ -1,6 +1,7 @@
 'use strict';
 
-// Readings into the flows' own locator, with the clock as data, and what it said. One JSON value a line.
+// Readings through the flows' correction of receivers' clocks into their locator, with the clock as data, and what it said. One JSON
+// value a line.
 // In:  a start {"building": {…}, "tick_ms": 250, "tunings": [{}], "sure": false, "rebuild": false, "schematic": false, "taught_ms": null}, then
 //      messages in the order of their arrival, [now_ms, kind, receiver, ts, [[beacon, rssi], …]], at last [end_ms]; then the next start, with the
 //      same building where it names none. One locator for each of `tunings` hears all of it.
@@ -19,10 +20,12 @@ const { isDeepStrictEqual } = require('node:util');
 
 const LIB = path.join(__dirname, '..', '..', 'flows', 'lib');
 const { createBuilding } = require(path.join(LIB, 'building'));
+const { Clocks } = require(path.join(LIB, 'clocks'));
+const { keyOf } = require(path.join(LIB, 'live', 'batches'));
 const { spreadDevices, withTiles } = require(path.join(LIB, 'building', 'import', 'from-list'));
 const { Learning } = require(path.join(LIB, 'devices', 'learning'));
 const { createLocator, emptyOutcome } = require(path.join(LIB, 'locator'));
-const { createReplay } = require(path.join(LIB, 'rebuild', 'replay'));
+const { createReplay } = require(path.join(LIB, 'past', 'replay'));
 
 const LEARN_MS = 60_000;
 
@@ -67,6 +70,7 @@ function createLive(building, tuning, { tick_ms: tickMs, sure, taught_ms: taught
   locator.onSample(learning.note);
   let learnedMs = 0;
   let isTaught = taughtMs === null;
+  const clocks = new Clocks();
   const notes = createNotes();
   const outcome = emptyOutcome();
   let nowMs = 0; // until the first message
@@ -93,6 +97,7 @@ function createLive(building, tuning, { tick_ms: tickMs, sure, taught_ms: taught
   function pass(ms) {
     for (tickedMs ||= Math.floor(ms / tickMs) * tickMs; tickedMs + tickMs <= ms;) {
       nowMs = tickedMs += tickMs;
+      for (const batch of clocks.due(nowMs)) locator.hear(batch, nowMs, outcome);
       locator.tick(nowMs, outcome);
       collect();
       learn();
@@ -104,23 +109,27 @@ function createLive(building, tuning, { tick_ms: tickMs, sure, taught_ms: taught
   return {
     hear(ms, batch) {
       pass(ms);
-      locator.hear(batch, nowMs, outcome);
+      for (const known of clocks.correct([batch], nowMs)) locator.hear(known, nowMs, outcome);
       collect();
     },
     end: (ms) => { pass(ms); return notes.all(); },
-    versions,
+    learned: { versions, clocks },
   };
 }
 
 /** Again, as a rebuild does it from stored readings. */
-function createAgain(building, tuning, versions) {
-  let replay = null;
+function createAgain(building, tuning, { versions, clocks }) {
+  const batches = [];
   return {
     hear(ms, batch) {
-      replay ??= createReplay({ locator: locatorOf(building, tuning, versions), sinceMs: batch.ts, changes: [] }, emptyOutcome, { fromMs: 0 });
-      replay.hear(batch);
+      const ts = clocks.timeOf(keyOf(batch), batch.ts);
+      if (ts !== null) batches.push({ ...batch, ts });
     },
     end(ms) {
+      batches.sort((a, b) => a.ts - b.ts);
+      const [{ ts: sinceMs }] = batches;
+      const replay = createReplay({ locator: locatorOf(building, tuning, versions), sinceMs, changes: [] }, emptyOutcome, { fromMs: 0 });
+      for (const batch of batches) replay.hear(batch);
       replay.pass(ms);
       const notes = createNotes();
       notes.locations(replay.take(() => true).locations, ms);
@@ -147,7 +156,7 @@ async function main() {
       if (message.building) building = createBuilding(message.schematic ? tiled(message.building) : message.building);
       following = message.tunings.map((tuning, n) => (
         message.rebuild ? createAgain(building, tuning, learned[n]) : createLive(building, tuning, message)));
-      if (!message.rebuild) learned = following.map(({ versions }) => versions);
+      if (!message.rebuild) learned = following.map((one) => one.learned);
       continue;
     }
     const [nowMs, kind, receiver, ts, readings] = message;

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast
 
+from gateway_agent import beacon_id
 from simulator.building import Building, BuildingError, parse
-from simulator.message import BEACON_ID, PLAIN_ID, Reading, window_rssi
+from simulator.message import PLAIN_ID, Reading, window_rssi
 
 from accuracy.follow import Sent
 from accuracy.score import Second
@@ -187,9 +188,10 @@ def _recording(folder: Path, name: str, mode: Mode, file: dict[str, Any], buildi
 def _adverts(path: Path) -> Iterator[Advert]:
     for line, row in _rows(path, ADVERT_COLUMNS):
         ts_ms = _number(path, line, "ts_ms", row["ts_ms"])
-        for column, pattern in (("receiver", PLAIN_ID), ("beacon", BEACON_ID)):
-            if not re.fullmatch(pattern, row[column]):
-                raise DataError(f"{path}, line {line}: {column} {row[column]!r} is not an id ({pattern})")
+        if not re.fullmatch(PLAIN_ID, row["receiver"]):
+            raise DataError(f"{path}, line {line}: receiver {row['receiver']!r} is not an id ({PLAIN_ID})")
+        if not beacon_id.is_canonical(row["beacon"]):
+            raise DataError(f"{path}, line {line}: beacon {row['beacon']!r} is not an id in its canonical form")
         yield Advert(ts_ms, row["receiver"], row["beacon"], _number(path, line, "rssi", row["rssi"]))
 
 

@@ -17,7 +17,6 @@ from pathlib import Path
 from stack.install import print_line
 from support.running import running_stack
 
-from . import campus
 from .comparing import Result
 from .faults import plan
 from .load import people_of, with_gateways
@@ -32,8 +31,6 @@ def main() -> int:
     """Run it, print and write the table; exit code 1 if anything was lost or wrong."""
     for number in (signal.SIGINT, signal.SIGTERM):  # what it has started ends with it
         signal.signal(number, lambda ended, _: sys.exit(128 + ended))
-    if sys.argv[1:2] == ["campus"]:
-        return campus.main(sys.argv[2:])
     parser = argparse.ArgumentParser(
         prog="make chaos", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -32,7 +32,7 @@ ANSWER_WITHIN_S = 60.0
 LACKS_MS = 30_000
 """What is newer may still be on its way."""
 OVERDUE_S = {"is still on its way": 75.0, "is being located again": 630.0, "": 630.0}
-"""`/health` may be `up` for so long while coverage lacks something for that reason (flows/lib/coverage)."""
+"""`/health` may be `up` for so long while coverage lacks something for that reason (flows/lib/past/coverage.js)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,6 +51,53 @@ class Engine:
         if check and done.returncode:
             raise AssertionError(f"{' '.join(command)}: {done.stdout}{done.stderr}")
         return done.stdout
+
+    def unhealthy_logs(self, project: str) -> str:
+        """The last lines of each container of a Compose project that is not healthy, or has failed, with its name."""
+        label = f"label=com.docker.compose.project={project}"
+        listed = self.docker("ps", "--all", "--filter", label, "--format", "{{.Names}}\t{{.Status}}", check=False)
+        found = [line.partition("\t") for line in listed.splitlines()]
+        return "\n".join(
+            f"--- {name}: {status}\n{self.docker_log(name)}"
+            for name, _, status in found
+            if not re.search(r"\(healthy\)|^Exited \(0\)|^Up [^(]*$", status)
+        )
+
+    def docker_log(self, container: str) -> str:
+        """The last lines of a container."""
+        command = ["docker", "logs", "--tail", "40", container]
+        return subprocess.run(command, env={**os.environ, **self.environment}, text=True, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout  # fmt: skip
+
+
+def run_in_group(
+    command: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str],
+    within_s: float,
+    stderr: int = subprocess.STDOUT,
+) -> subprocess.CompletedProcess[str]:
+    """Run a command; `stdout` has all output, as on a screen, unless `stderr` is PIPE.
+
+    Who is interrupted ends all that the command has started.
+    """
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        start_new_session=True,
+    ) as process:
+        try:
+            printed, errors = process.communicate(timeout=within_s)
+        except BaseException:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(list(command), process.returncode, printed, errors)
 
 
 def own_of_machine() -> Engine | None:

@@ -5,11 +5,11 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from stack.install import Shell, telegraf_program
-from stack.layout import ROOT, VERSIONS, influxd_program, nats_program, node_folder
+from stack.layout import ROOT, VERSIONS, influxd_program, node_folder
 
 from . import packages
 from .cache import CACHE, built_once
@@ -17,7 +17,7 @@ from .daemon import Engine
 
 RELEASE = "unstable"
 """A Debian release with Mosquitto in the series of the pinned image."""
-PACKAGES = ("busybox", "ca-certificates", "curl", "haproxy", "mosquitto", "mosquitto-clients", "openssl", "python3",
+PACKAGES = ("busybox", "ca-certificates", "curl", "mosquitto", "mosquitto-clients", "openssl", "python3",
             "python3-pip", "procps")  # fmt: skip
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 """Debian's file of trusted authorities; in the substitutes with those of SSL_CERT_FILE, if set."""
@@ -48,23 +48,23 @@ NODE = """
 RUN useradd --uid 1000 --create-home node && ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm
 CMD ["node"]
 """
-HAPROXY = """
-RUN ln -s busybox /usr/bin/wget
-USER haproxy
-CMD ["haproxy", "-f", "/usr/local/etc/haproxy/haproxy.cfg"]
-"""
-
-
+Recipe = tuple[dict[Path, str], str]
+"""Program here -> its place in the image; lines of its Dockerfile."""
 RECIPE = "sda-recipe"
 """Label of an image with the digest of what it was made of: the same version may be built anew with other plugins."""
 
 
-def provide(engine: Engine) -> None:
-    """Make missing pinned images for a private engine; other engines use their registry."""
+def provide(engine: Engine, recipes: Mapping[str, Recipe] | None = None) -> None:
+    """Make missing pinned images for a private engine; other engines use their registry.
+
+    Args:
+        engine: the engine.
+        recipes: of images by name; None: of those that the core pins.
+    """
     if not engine.private:
         return
     known = engine.docker("images", "--format", "{{.Repository}}:{{.Tag}}").split()
-    for name, (programs, lines) in _recipes().items():
+    for name, (programs, lines) in (_recipes() if recipes is None else recipes).items():
         label = f"{RECIPE}={_digest(programs, lines)}"
         made = engine.docker("images", "--filter", f"label={label}", "--format", "{{.Repository}}:{{.Tag}}").split()
         if name not in made:
@@ -74,21 +74,13 @@ def provide(engine: Engine) -> None:
             _build(engine, name, programs, lines, label)
 
 
-def pinned() -> list[str]:
-    """The names that compose.yaml and the Dockerfiles pin."""
-    return list(_recipes())
-
-
-def _recipes() -> dict[str, tuple[dict[Path, str], str]]:
-    """Image -> (program here -> its place there), lines of its Dockerfile."""
+def _recipes() -> dict[str, Recipe]:
     node = {node_folder() / "node": "usr/local/bin/node"}
     return {
         f"influxdb:{VERSIONS['INFLUXDB_VERSION']}": ({influxd_program(): "usr/local/bin/influxd"}, INFLUXDB),
         f"telegraf:{VERSIONS['TELEGRAF_VERSION']}": ({telegraf_program(): "usr/bin/telegraf"}, TELEGRAF),
         f"eclipse-mosquitto:{VERSIONS['MOSQUITTO_IMAGE_VERSION']}": ({}, MOSQUITTO),
         f"python:{VERSIONS['PYTHON_IMAGE_VERSION']}": ({}, PYTHON),
-        f"nats:{VERSIONS['NATS_VERSION']}-alpine": ({nats_program(): "usr/local/bin/nats-server"}, ""),
-        f"haproxy:{VERSIONS['HAPROXY_IMAGE_VERSION']}": ({}, HAPROXY),
         f"node:{VERSIONS['NODE_VERSION']}-bookworm-slim": ({**node, _npm(): "usr/local/lib/node_modules/npm"}, NODE),
     }
 

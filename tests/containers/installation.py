@@ -25,7 +25,7 @@ from support.stored import unfolded
 from unused_ports import unused_ports
 
 from . import images
-from .daemon import Engine
+from .daemon import Engine, run_in_group
 
 UP_WITHIN_S = 900.0
 """The first build of the images takes minutes."""
@@ -53,14 +53,12 @@ class Installation:
 
     def command(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a command in the clone; `stdout` has all output, as on a screen."""
-        return subprocess.run(arguments, cwd=self.folder, env={**self.environment, **environment}, text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
-                              timeout=UP_WITHIN_S)  # fmt: skip
+        return run_in_group(arguments, self.folder, {**self.environment, **environment}, UP_WITHIN_S)
 
     def make(self, target: str, **variables: str) -> str:
         """Output of `make TARGET`. Raises AssertionError if it fails."""
         done = self.tried(target, **variables)
-        assert done.returncode == 0, f"make {target}: {done.stdout}\n{self.logs()}"
+        assert done.returncode == 0, f"make {target}: {done.stdout}\n{self.engine.unhealthy_logs(self.project)}"
         return done.stdout
 
     def tried(self, target: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -83,9 +81,6 @@ class Installation:
 
     def inspect(self, service: str, template: str) -> str:
         return self.engine.docker("inspect", "--format", template, self.containers()[service]).strip()
-
-    def logs(self) -> str:
-        return self.command("docker", "compose", "--profile", "demo", "logs", "--tail", "15").stdout
 
     def health(self) -> dict[str, Any]:
         """The response of /health; `status` is `away` without an answer."""

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from ingest.private_broker import BROKERS, SERVICES, PrivateBroker, Session, private_broker
+from ingest.private_broker import SERVICES, PrivateBroker, Session, private_broker
 from stack.layout import ROOT
 from support.stack_client import eventually
 
@@ -15,10 +15,9 @@ LONGEST_TOPIC = f"sda/v1/gateway/{'g' * 64}/readings"
 PAYLOAD_LIMIT = 64 * 1024
 
 
-@pytest.fixture(scope="module", params=BROKERS)
-def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateBroker]:
-    """Each of the brokers."""
-    with private_broker(tmp_path_factory.mktemp("broker"), kind=request.param) as broker:
+@pytest.fixture(scope="module")
+def running(broker_kind: type[PrivateBroker], tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateBroker]:
+    with private_broker(tmp_path_factory.mktemp("broker"), kind=broker_kind) as broker:
         yield broker
 
 

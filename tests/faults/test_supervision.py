@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 from ingest.private_broker import Session
 from stack import health
-from stack.lifecycle import save_broker, up
+from stack.lifecycle import up
 from stack.pipeline import wait_until_healthy
 from stack.settings import load
 from support.running import RunningStack
@@ -38,7 +38,7 @@ def test_up_saves_sessions_at_once(stack: RunningStack) -> None:
     """By itself the broker saves them after 30 s; until then a kill would lose what receivers send after it."""
     snapshot = stack.data_dir / "broker" / "mosquitto.db"
     before = snapshot.stat().st_mtime_ns
-    save_broker(stack.settings)
+    stack.settings.broker.save(stack.settings)
     eventually(lambda: snapshot.stat().st_mtime_ns != before, within_s=5, what="a snapshot")
     assert b"telegraf/readings" in snapshot.read_bytes()
 

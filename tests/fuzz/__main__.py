@@ -2,7 +2,7 @@
 
 Every message is made from a good batch by one to four changes: numbers and texts that JSON does not have, control
 characters, bytes that are no UTF-8, repeated keys, cuts. Ingest is the spool's code and Telegraf with the product's
-configuration, the flows are the reader of `flows/lib/intake`. A difference is printed with its seed and number.
+configuration, the flows are the reader of `flows/lib/live`. A difference is printed with its seed and number.
 """
 
 import argparse

@@ -4,7 +4,7 @@
 // What the flows take of messages: a line of JSON in, a line of JSON out, in the same order.
 // In: [payload in base64, our time in epoch ms]. Out: null, or [ts, [[beacon, rssi], …], [[beacon, {values}], …]].
 const readline = require('node:readline');
-const { readMessage } = require('../../flows/lib/intake/readings');
+const { readMessage } = require('../../flows/lib/live/readings');
 
 const TOPIC = 'sda/v1/phone/0/readings';
 const VALUES = ['battery_mv', 'temperature_c', 'humidity_pct'];

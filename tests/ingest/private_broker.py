@@ -1,4 +1,4 @@
-"""A private broker, Mosquitto or NATS, prepared by broker/provision.py, for tests that change or stop it."""
+"""A private broker, prepared by broker/provision.py, for tests that change or stop it."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from typing import Any
 import paho.mqtt.client as mqtt
 from paho.mqtt.enums import CallbackAPIVersion
 from stack.install import mosquitto_program
-from stack.layout import ROOT, nats_program
+from stack.layout import ROOT
 from support.stack_client import end, eventually
 from unused_ports import unused_ports
 
@@ -94,6 +94,11 @@ class Session:
 
 class PrivateBroker:
     """Mosquitto in `folder` on free ports, stopped and started at will."""
+
+    without_name = "Not authorized"
+    """What it answers to an empty user name."""
+    foreign_client_id = "Success"
+    """What it answers over TLS to an account with a client id that is not its name."""
 
     def __init__(self, folder: Path, open_files: int | None = None) -> None:
         self.folder = folder
@@ -180,72 +185,18 @@ class PrivateBroker:
         return True
 
 
-class PrivateNats(PrivateBroker):
-    """nats-server and two callouts in `folder`."""
-
-    callout_options: tuple[str, ...] = ()
-    callout_count = 2
-
-    def __init__(self, folder: Path, open_files: int | None = None) -> None:
-        super().__init__(folder, open_files)
-        self.port = self.tls_port
-        (self.nats_port,) = unused_ports(1)
-        self.callouts: list[subprocess.Popen[bytes]] = []
-
-    def provision(self, *more: str, environment: Mapping[str, str] = ENVIRONMENT) -> str:
-        return super().provision("--nats-port", str(self.nats_port), *more, environment=environment)
-
-    def start(self) -> None:
-        self.launch()
-        eventually(lambda: self.callout_log().count("admits clients") >= len(self.callouts), what="the callouts")
-        eventually(self.admits, what="a callout")
-
-    def launch(self) -> None:
-        """Start nats-server, and the callouts where there are none; return when it listens."""
-        with (self.folder / "log").open("ab") as log:
-            command = [*self._limited, str(nats_program()), "--config", str(self.folder / "nats" / "nats.conf")]
-            self._process = subprocess.Popen(command, cwd=self.folder, stderr=log)
-        eventually(self._listens, what="nats-server")
-        if not self.callouts:
-            self.callouts = [self.callout() for _ in range(self.callout_count)]
-
-    def callout(self) -> "subprocess.Popen[bytes]":
-        """One more callout."""
-        command = [sys.executable, "-m", "callout", "--data", str(self.folder), "--port", str(self.nats_port),
-                   "--mqtt-port", str(self.port), *self.callout_options]  # fmt: skip
-        with (self.folder / "callout.log").open("ab") as log:
-            return subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT / "broker")}, stderr=log)
-
-    def callout_log(self) -> str:
-        return (self.folder / "callout.log").read_text()
-
-    def close(self) -> None:
-        for callout in self.callouts:
-            callout.terminate()
-        for callout in self.callouts:
-            callout.wait(20)
-        self.callouts = []
-        super().close()
-
-    def admits(self) -> bool:
-        """Whether somebody can connect."""
-        try:
-            with self.session("nodered-probe") as session:
-                return session.answer == "Success"
-        except OSError:
-            return False
-
-
-BROKERS = {"mosquitto": PrivateBroker, "nats": PrivateNats}
-
-
 @contextmanager
-def private_broker(folder: Path, open_files: int | None = None, kind: str = "mosquitto") -> Iterator[PrivateBroker]:
+def private_broker(
+    folder: Path, open_files: int | None = None, kind: type[PrivateBroker] = PrivateBroker
+) -> Iterator[PrivateBroker]:
     """A provisioned, running broker for the length of the block; the services' passwords are SERVICES.
 
-    `open_files`: how many it may have, with its connections; by default as many as the tests.
+    Args:
+        folder: of its data.
+        open_files: how many it may have, with its connections; by default as many as the tests.
+        kind: of broker.
     """
-    broker = BROKERS[kind](folder, open_files)
+    broker = kind(folder, open_files)
     broker.provision()
     broker.start()
     try:

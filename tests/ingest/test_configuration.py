@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from gateway_agent import health
-from gateway_agent.outbox_view import Depth
+from gateway_agent.outbox import Depth
 from gateway_agent.scan_settings import ScanSettings
 from gateway_agent.window import IGNORED
 from stack.layout import ROOT

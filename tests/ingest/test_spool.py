@@ -17,9 +17,8 @@ import pytest
 import segments
 import serve
 import shipper as shipping
-from disk_queue import DiskQueue, QueueFullError, Space
+from disk_queue import DiskQueue, Outlets, QueueFullError, Space
 from http_server import serving
-from outlets import Outlets
 from shipper import InfluxWriter, Shipper, UnavailableError
 from support.stack_client import eventually
 

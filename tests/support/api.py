@@ -14,7 +14,7 @@ ID = "https://sda.invalid/openapi.json"
 
 
 class Installation(Protocol):
-    """A stack, or a campus entry."""
+    """A stack, or an entry to several sites."""
 
     @property
     def http_url(self) -> str: ...

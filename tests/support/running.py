@@ -12,9 +12,9 @@ from types import SimpleNamespace
 
 import httpx
 from stack import scratch
-from stack.lifecycle import save_broker
 from stack.pipeline import problems, wait_until_healthy
-from stack.processes import Process, processes
+from stack.process import Process
+from stack.processes import processes
 from stack.settings import OPTIONAL_PORT_KEYS, PORT_KEYS, Settings
 from stack.supervisor import Supervisor
 from stack.wait import wait_for
@@ -165,5 +165,5 @@ def running_stack(
     with scratch.scratch_stack(Path(tempfile.mkdtemp(prefix="sda-test-")), own, building) as settings:
         stack = RunningStack(settings)
         stack.wait_until_healthy()
-        save_broker(settings)
+        settings.broker.save(settings)
         yield stack

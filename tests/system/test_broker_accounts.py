@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from ingest.private_broker import (
-    BROKERS,
     ENVIRONMENT,
     PASSWORDS,
     SERVICES,
@@ -29,10 +28,10 @@ def broker(tmp_path: Path) -> Iterator[PrivateBroker]:
         yield running
 
 
-@pytest.fixture(scope="module", params=BROKERS)
-def running(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateBroker]:
-    """Each of the brokers, one for all tests of accounts that come and go."""
-    with private_broker(tmp_path_factory.mktemp("broker"), kind=request.param) as broker:
+@pytest.fixture(scope="module")
+def running(broker_kind: type[PrivateBroker], tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateBroker]:
+    """One for all tests of accounts that come and go."""
+    with private_broker(tmp_path_factory.mktemp("broker"), kind=broker_kind) as broker:
         yield broker
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from ingest.private_broker import BROKERS, SERVICES, PrivateBroker, Session, private_broker
+from ingest.private_broker import SERVICES, PrivateBroker, Session, private_broker
 from support.stack_client import eventually
 
 GATEWAYS, PHONES = ("gw-1", "gw-2"), ("17", "18")
@@ -55,8 +55,6 @@ MAY_READ = {
     "wallboard": DERIVED,
 }
 # What differs between the brokers; docs/interfaces.md lists it.
-WITHOUT_NAME = {"mosquitto": "Not authorized", "nats": "Bad user name or password"}
-FOREIGN_CLIENT_ID = {"mosquitto": "Success", "nats": "Not authorized"}
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,6 @@ class Watched:
 
     broker: PrivateBroker
     passwords: dict[str, str]
-    kind: str
 
     @contextmanager
     def session(self, account: str | None, password: str | None = None, **more: Any) -> Iterator[Session]:
@@ -73,9 +70,9 @@ class Watched:
             yield session
 
 
-@pytest.fixture(scope="module", params=BROKERS)
-def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
-    with private_broker(tmp_path_factory.mktemp("broker"), kind=request.param) as running:
+@pytest.fixture(scope="module")
+def broker(broker_kind: type[PrivateBroker], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    with private_broker(tmp_path_factory.mktemp("broker"), kind=broker_kind) as running:
         running.stop()
         kinds = {"gw-1": "gateway", "gw-2": "gateway", "17": "phone", "18": "phone", "wallboard": "reader"}
         passwords = {name: running.accounts("add", kind, name) for name, kind in kinds.items()}
@@ -83,7 +80,7 @@ def broker(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         with (running.folder / "acl").open("a") as acl:
             acl.write("\nuser all\ntopic readwrite #\n")
         running.start()
-        yield Watched(running, passwords, request.param)
+        yield Watched(running, passwords)
 
 
 @pytest.fixture
@@ -143,7 +140,7 @@ def test_connections_without_an_account_are_refused(
     broker: Watched, tls: bool, username: str | None, password: str | None
 ) -> None:
     with broker.broker.session(username, password, tls=tls) as session:
-        assert session.answer == (WITHOUT_NAME[broker.kind] if username == "" else "Not authorized")
+        assert session.answer == (broker.broker.without_name if username == "" else "Not authorized")
 
 
 @pytest.mark.parametrize("client_id", ["", "own", "as the user"])
@@ -174,10 +171,10 @@ def test_receivers_connect_over_tls_and_verify_the_broker(broker: Watched) -> No
 
 @pytest.mark.parametrize("client_id", ["same", "gw-1", ""])
 def test_no_account_takes_over_the_session_of_another(broker: Watched, client_id: str) -> None:
-    own = client_id if broker.kind == "mosquitto" else "gw-1"
+    own = client_id if broker.broker.foreign_client_id == "Success" else "gw-1"
     with broker.session("gw-1", tls=True, client_id=own) as first:
         with broker.session("gw-2", tls=True, client_id=client_id) as second:
-            assert second.answer == FOREIGN_CLIENT_ID[broker.kind]
+            assert second.answer == broker.broker.foreign_client_id
             if second.answer == "Success":
                 second.subscribe("sda/v1/gateway/gw-2/config")
         first.subscribe("sda/v1/gateway/gw-1/config")

@@ -13,7 +13,7 @@ export const state = shallowReactive({
   ownPages: [],
   /** who is logged in, {user, role}: an admin may change things, a viewer may not; null: not received yet */
   you: null,
-  /** the building of flows/lib/dashboard/building-view.js; null: not received yet */
+  /** the building of flows/lib/dashboard/topics.js; null: not received yet */
   building: null,
   /** the newest snapshot of the watched topic */
   snapshot: null,

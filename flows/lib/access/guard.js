@@ -233,9 +233,9 @@ const isSameHost = (one, other) => other !== null && one.port === other.port && 
 const withoutDot = (name) => name.replace(/\.$/, '');
 
 /**
- * Whose question a caller passes on, as the campus entry does for its own callers. The name is a claim: it is written to the audit log
- * behind the name of the key that makes it (`campus/hacs`), never in its place, and limits go on counting the key. Only a key with
- * the right `forward` may make one, so that no other caller fills the log with names.
+ * Whose question a caller passes on, as an entry for several sites does for its own callers. The name is a claim: it is written to the
+ * audit log behind the name of the key that makes it (`entry/hacs`), never in its place, and limits go on counting the key. Only a key
+ * with the right `forward` may make one, so that no other caller fills the log with names.
  */
 const HEADER = 'X-On-Behalf-Of';
 const NAME = HEADER.toLowerCase();

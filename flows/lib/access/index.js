@@ -9,7 +9,7 @@
 const path = require('node:path');
 const { createHttpFigures, createPrometheus } = require('../health/figures');
 const { accessFigures } = require('../health/own-figures');
-const { createUnlisted } = require('../intake/unlisted');
+const { createUnlisted } = require('../live/unlisted');
 const { createAudit } = require('./audit');
 const { readAudit, size } = require('./audit-read');
 const { createClients, createHosts, createTrust, DIRECT, isLoopback } = require('./clients');

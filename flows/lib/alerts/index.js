@@ -21,7 +21,7 @@ const { KINDS } = require('./kinds');
 function createAlerts({ site, parts, certificates = () => [], file, clock, warn }) {
   const list = createAlertList(KINDS, site.startedMs, load(file, warn), (alert, nowMs) => {
     const event = eventOf(alert, site, nowMs);
-    if (event) site.publishEvent(event, nowMs);
+    if (event) site.live.publishEvents([event], nowMs);
   });
   let savedVersion = list.version();
   let watchedMs = site.startedMs;
@@ -46,9 +46,9 @@ function createAlerts({ site, parts, certificates = () => [], file, clock, warn 
     if (!connected) watchedMs = nowMs;
     const { ingest = UP, live = UP, clock: ownClock = UP, losses = UP } = parts(nowMs);
     list.evaluate({
-      building: site.building(), gateways: site.gateways, beacons: site.beacons, refusals: site.refusals,
-      takeovers: site.takeovers, clocks: site.clocks,
-      presences: site.presences(), published: site.publishedPresences.recent(nowMs), isGone: site.publishedPresences.isGone,
+      building: site.building(), gateways: site.devices.gateways, beacons: site.devices.beacons, refusals: site.live.refusals,
+      takeovers: site.devices.takeovers, clocks: site.clocks, presences: site.live.presences(),
+      published: site.live.published.recent(nowMs), isGone: (id) => site.live.published.isGone(id),
       connected, watchedMs, ingest, live, clock: ownClock, losses, certificates: certificates(),
     }, nowMs);
     return save().then(() => { warned = ''; }, (error) => {
@@ -113,7 +113,7 @@ function fromOlder({ subjects = [], ...alert }) {
  * @typedef {{ts: number, type: string, gateway?: string, beacon?: string, staff_id?: string, level?: string, room?: string,
  *   reason?: string, battery_mv?: number}} AlertEvent ts: epoch ms by our clock, when it was noticed
  * @param {Alert} alert raised just now, or ended
- * @param {Pick<import('../site').Site, 'building'|'gateways'|'beacons'>} site
+ * @param {Pick<import('../site').Site, 'building'|'devices'>} site
  * @param {number} nowMs
  * @returns {AlertEvent|null} null: this alert has no event
  */
@@ -122,10 +122,10 @@ function eventOf({ kind, subject, ended_ms: ended }, site, nowMs) {
   if (kind === 'gateway_down') {
     const gateway = building.gateways.get(subject);
     if (!gateway) return null; // it left the building, which does not mean that it is up
-    const { state } = site.gateways.of(subject, nowMs) ?? {};
+    const { state } = site.devices.gateways.of(subject, nowMs) ?? {};
     return { ts: nowMs, type: ended === null ? 'gateway_down' : 'gateway_up', gateway: subject, level: gateway.level, room: gateway.room, reason: state };
   }
-  const mv = site.beacons.of(subject)?.battery_mv ?? null;
+  const mv = site.devices.beacons.of(subject)?.battery_mv ?? null;
   if (kind !== 'battery_low' || mv === null || !building.isRegistered(subject)) return null;
   const { level, room } = building.beacons.get(subject) ?? {};
   const staffId = building.tagOwner.get(subject);

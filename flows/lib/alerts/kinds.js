@@ -10,7 +10,7 @@ const { LOW_MV } = require('../devices/battery');
  * @property {Building} building
  * @property {import('../devices/gateways').Gateways} gateways
  * @property {ReturnType<typeof import('../devices/beacons').createBeacons>} beacons
- * @property {ReturnType<typeof import('../devices/refusals').createRefusals>} refusals
+ * @property {import('../live/readings').Refusals} refusals
  * @property {Pick<import('../devices/takeovers').Takeovers, 'list'>} takeovers
  * @property {Pick<import('../clocks').Clocks, 'wrong'>} [clocks] of receivers
  * @property {{staff_id: string, level: string, room: string, ts: number, state: string}[]} presences

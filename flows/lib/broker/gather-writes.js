@@ -1,40 +1,53 @@
 // @ts-check
 'use strict';
 
-const { chainWrites } = require('./chain-writes');
+const { RecordChain } = require('./mosquitto-one-tls-record');
 
 /**
- * What is written to a socket within one turn of the event loop goes out together, in one system call instead of one for each
- * message and each acknowledgement. Nothing waits for a timer, and not for the broker's kernel to acknowledge what went before
- * (Nagle's algorithm, which delays a message after a PUBACK by up to 40 ms). Over TLS the writes are chained (`chain-writes.js`).
+ * What MQTT.js writes within one turn of the event loop goes out together, in one system call instead of one for each message and each
+ * acknowledgement. Nothing waits for a timer, and not for the broker's kernel to acknowledge what went before (Nagle's algorithm, which
+ * delays a message after a PUBACK by up to 40 ms). Over TLS the writes are chained (`mosquitto-one-tls-record.js`).
+ * @typedef {import('node:stream').Writable & {encrypted?: boolean, setNoDelay?: (noDelay: boolean) => unknown}} Stream
+ * @typedef {Pick<import('node:events').EventEmitter, 'on'|'listeners'> & {stream: Stream}} Client of MQTT.js; it says `packetsend` before
+ *   it writes a packet, which it writes as a whole before the turn ends
  */
 
-/** @type {WeakSet<import('node:stream').Writable>} */
-const gathered = new WeakSet();
+/** Marks our listener. */
+const GATHERS = Symbol('gathers writes');
 
-/**
- * @param {import('node:stream').Writable & {setNoDelay?: (noDelay: boolean) => unknown}} stream gathers from now on; it does so once,
- *   however often this is called
- */
-function gatherWrites(stream) {
-  if (gathered.has(stream)) return;
-  gathered.add(stream);
-  chainWrites(stream);
-  stream.setNoDelay?.(true); // a WebSocket's stream has none
-  const write = stream.write.bind(stream);
-  let open = false;
-  const release = () => {
-    open = false;
-    stream.uncork();
-  };
-  stream.write = (/** @type {any[]} */ ...args) => {
-    if (!open) {
-      open = true;
-      stream.cork();
-      setImmediate(release);
-    }
-    return Reflect.apply(write, stream, args);
-  };
+/** @param {Client} client gathers from now on, on each of its connections; once, however often this is called */
+function gatherWrites(client) {
+  if (client.listeners('packetsend').some((listener) => GATHERS in listener)) return;
+  /** @type {Stream|null} */
+  let stream = null;
+  /** @type {RecordChain|null} of a TLS connection */
+  let chain = null;
+  let isOpen = false;
+
+  function beginTurn() {
+    if (client.stream !== stream) follow(client.stream);
+    if (isOpen) return;
+    isOpen = true;
+    const its = /** @type {Stream} */ (stream);
+    const itsChain = chain;
+    its.cork();
+    itsChain?.begin();
+    setImmediate(() => {
+      if (its === stream) isOpen = false;
+      itsChain?.end();
+      its.uncork();
+    });
+  }
+
+  /** @param {Stream} next of a new connection */
+  function follow(next) {
+    stream = next;
+    isOpen = false;
+    chain = next.encrypted ? new RecordChain(next) : null;
+    next.setNoDelay?.(true); // a WebSocket's stream has none
+  }
+
+  client.on('packetsend', Object.assign(beginTurn, { [GATHERS]: true }));
 }
 
 module.exports = { gatherWrites };

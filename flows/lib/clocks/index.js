@@ -2,7 +2,7 @@
 'use strict';
 
 const path = require('node:path');
-const { keyOf } = require('../intake/batches');
+const { keyOf } = require('../live/batches');
 const { createStateFile } = require('../shared/state-file');
 const { correctedStore } = require('./stored');
 const { ReceiverClock, MOST_MS, RIGHT_MS } = require('./receiver');
@@ -11,7 +11,7 @@ const { Versions, isVersion } = require('./versions');
 /**
  * Clocks of all receivers. A batch passes here once, before everything else, and goes on with its corrected time as `ts`. Stored readings
  * get the same time by `store`. A new offset is on disk before a batch is located with it.
- * @typedef {import('../intake/readings').Batch} Batch
+ * @typedef {import('../live/readings').Batch} Batch
  * @typedef {'gateway'|'phone'} ReceiverKind
  * @typedef {object} WrongClock
  * @property {ReceiverKind} kind
@@ -133,17 +133,6 @@ class Clocks {
    * @param {import('../store').Store} store @param {() => number} clock
    */
   store(store, clock) { return correctedStore(store, this, clock); }
-
-  /** What comes behind, reached by here. @param {import('../intake/newest-first').NewestFirst} queue @param {() => number} clock */
-  before(queue, clock) {
-    return { ...queue,
-      /** @type {typeof queue.put} */
-      put: (batches, nowMs) => queue.put(this.correct(batches, nowMs), nowMs),
-      drain: () => {
-        queue.put(this.drain(), clock());
-        queue.drain();
-      } };
-  }
 
   /**
    * How far a receiver's clock is off.

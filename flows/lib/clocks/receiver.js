@@ -8,7 +8,7 @@ const { Stamps } = require('./stamps');
  * A batch that is there before its stamp proves a clock ahead, at once. One that comes long after its stamp is kept, or of a clock behind:
  * what was kept comes faster than it was made, or beside what is new; with a clock behind the difference stays. Until that
  * shows the batches are held. Pure.
- * @typedef {import('../intake/readings').Batch} Batch
+ * @typedef {import('../live/readings').Batch} Batch
  * @typedef {import('./versions').Versions} Versions
  * @typedef {{ts: number, ms: number}} Arrival ms: by our clock
  */

@@ -1,13 +1,13 @@
 // @ts-check
 'use strict';
 
-const { keyOf } = require('../intake/batches');
+const { keyOf } = require('../live/batches');
 
 /**
  * Stored readings by their corrected time. The database knows stamps: those of receivers whose clock is off are asked for apart, and come
  * in their place. What is held at present is left out, since it is located when its time is known; and so is what lies ahead of now.
  * @typedef {import('../store').Store} Store
- * @typedef {import('../intake/batches').Row} Row
+ * @typedef {import('../live/batches').Row} Row
  * @typedef {import('../store').Only} Only
  * @typedef {ReturnType<import('.').Clocks['shifted']>} Shifted
  * @typedef {Pick<import('.').Clocks, 'shifted'|'timeOf'>} Clocks

@@ -5,8 +5,8 @@ const { isDemo } = require('../building');
 const { offsetsInUse } = require('../devices/learned');
 const { growth, percentile, rates } = require('../health/figures');
 const { EXTERNAL_COUNTERS } = require('../health/loss-ledger');
-const { LATEST_MS } = require('../history');
-const { compareIds } = require('../history/views/stays');
+const { LATEST_MS } = require('../past/history');
+const { compareIds } = require('../past/views');
 const { isProbable } = require('../shared/probable');
 
 /** Health is read this often. */
@@ -44,10 +44,10 @@ function createTopics(context) {
 
   /** Read once for all topics of a tick. @param {number} nowMs */
   function presencesAt(nowMs) {
-    const version = `${nowMs} ${site.version()} ${site.counters().messages}`;
+    const version = `${nowMs} ${site.live.version()} ${site.live.counters().messages}`;
     if (cachedPresences.version !== version) {
       // a batch of days ago loses nobody now
-      const all = site.presences().filter(({ state, ts }) => state !== 'lost' || nowMs - ts <= LATEST_MS);
+      const all = site.live.presences().filter(({ state, ts }) => state !== 'lost' || nowMs - ts <= LATEST_MS);
       Object.assign(cachedPresences, { version, all });
     }
     return cachedPresences.all;
@@ -69,7 +69,7 @@ function createTopics(context) {
     /** @param {string} topic */
     everyMs: (topic) => find(topic)[0].everyMs,
     /** The data of a topic is unchanged while its stamp is. @param {string} _topic */
-    stamp: (_topic) => `${site.version()} ${site.counters().messages} ${site.connected()}`,
+    stamp: (_topic) => `${site.live.version()} ${site.live.counters().messages} ${site.connected()}`,
     /**
      * @param {string} topic
      * @param {number} nowMs
@@ -131,7 +131,7 @@ function floor({ site }, level, nowMs, presences) {
     lost: people(presences, ({ state }) => state === 'lost'),
     /** states by id, without gateways of which nothing is known yet */
     gateways: Object.fromEntries(ofLevel.flatMap(({ id }) => {
-      const known = site.gateways.of(id, nowMs);
+      const known = site.devices.gateways.of(id, nowMs);
       return known ? [[id, known.state]] : [];
     })),
   };
@@ -145,7 +145,7 @@ function floor({ site }, level, nowMs, presences) {
  * @param {Presence[]} presences
  */
 function everybody({ site }, _argument, nowMs, presences) {
-  const latest = new Map(site.history.latestSince(nowMs - LATEST_MS).map((location) => [location.staff_id, location]));
+  const latest = new Map(site.memory.history.latestSince(nowMs - LATEST_MS).map((location) => [location.staff_id, location]));
   const members = site.building().staff;
   return {
     people: people(presences, () => true).map((one) => {
@@ -157,7 +157,7 @@ function everybody({ site }, _argument, nowMs, presences) {
 
 /** @param {import('../site').Site} site @param {string[]} tags @returns {number|null} mV */
 function weakestBattery(site, tags) {
-  const known = tags.map((tag) => site.beacons.of(tag)?.battery_mv ?? null).filter((mv) => mv !== null);
+  const known = tags.map((tag) => site.devices.beacons.of(tag)?.battery_mv ?? null).filter((mv) => mv !== null);
   return known.length === 0 ? null : Math.min(...known);
 }
 
@@ -190,20 +190,20 @@ const NO_STATE = Object.freeze({ state: 'unknown', since: null, version: null, h
  */
 function devices({ site, alerts }, _argument, nowMs) {
   const listed = site.building().gateways;
-  const ids = [...listed.keys(), ...site.gateways.unlisted()].sort(compareIds);
+  const ids = [...listed.keys(), ...site.devices.gateways.unlisted()].sort(compareIds);
   const offsetOf = offsetsInUse(site, nowMs);
   return {
     alerts: { groups: alerts.groups(), open: alerts.open(), dropped: alerts.dropped(), version: alerts.version() },
     gateways: ids.map((id) => {
       const { level = null, room = null } = listed.get(id) ?? {};
-      const { state, since, version, health, reading_ms, readings_per_s: rate } = site.gateways.of(id, nowMs) ?? NO_STATE;
+      const { state, since, version, health, reading_ms, readings_per_s: rate } = site.devices.gateways.of(id, nowMs) ?? NO_STATE;
       return { id, listed: listed.has(id), level, room, state, since, version, reading_ms, readings_per_s: Math.round(rate * 100) / 100,
-        rssi_bias_db: site.learning.bias('gateway', id), learned_offset: offsetOf('gateway', id), clock_wrong: site.clocks.of('gateway', id),
+        rssi_bias_db: site.devices.learning.bias('gateway', id), learned_offset: offsetOf('gateway', id), clock_wrong: site.clocks.of('gateway', id),
         health_ms: health?.ts ?? null, ...Object.fromEntries(FIGURES.map((name) => [name, health?.[name] ?? null])) };
     }),
-    takeovers: site.takeovers.list(nowMs),
+    takeovers: site.devices.takeovers.list(nowMs),
     wrong_clocks: site.clocks.wrong(nowMs).filter(({ kind }) => kind === 'phone'),
-    strangers: site.beacons.unregistered().map(({ beacon, heard_ms, kind, receiver, rssi, count }) => (
+    strangers: site.devices.beacons.unregistered().map(({ beacon, heard_ms, kind, receiver, rssi, count }) => (
       { beacon, heard_ms, kind, receiver, rssi, count })),
   };
 }
@@ -234,7 +234,7 @@ function createStatus({ site, alerts, health, keys }) {
    */
   return (nowMs, presences) => {
     if (nowMs - healthMs >= HEALTH_MS) readHealth(nowMs);
-    const { messages } = site.counters();
+    const { messages } = site.live.counters();
     if (messages !== received.messages) received = { messages, ms: nowMs };
     /** @type {Record<string, number>} */
     const counts = {};
@@ -244,7 +244,7 @@ function createStatus({ site, alerts, health, keys }) {
       else counts[level] = (counts[level] ?? 0) + 1;
     }
     return { building: site.building().digest, counts, lost, heard_ms: received.ms, alerts: alerts.open(),
-      simulated: site.simulated.count(presences, nowMs), steps: stepsDone(site, keys?.records() ?? [], nowMs), parts };
+      simulated: site.live.simulated.count(presences, nowMs), steps: stepsDone(site, keys?.records() ?? [], nowMs), parts };
   };
 }
 
@@ -264,12 +264,12 @@ function stepsDone(site, keys, nowMs) {
   const { digest, rooms, gateways, beacons, staff } = site.building();
   const isOwn = !isDemo(digest);
   const hasGateway = [...gateways.keys()].some((id) => {
-    const { state = 'unknown', version = null } = site.gateways.of(id, nowMs) ?? {};
+    const { state = 'unknown', version = null } = site.devices.gateways.of(id, nowMs) ?? {};
     return state !== 'unknown' && !String(version).startsWith('simulator/');
   });
   return {
     building: isOwn && rooms.size > 0 && beacons.size + gateways.size > 0,
-    receivers: site.receivedMs() !== null || hasGateway,
+    receivers: site.live.receivedMs() !== null || hasGateway,
     staff: isOwn && staff.size > 0,
     hacs: keys.some(({ rights, expires_ms: ends }) => [...rights].includes('history') && (ends === null || ends > nowMs)),
   };

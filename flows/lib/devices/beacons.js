@@ -37,7 +37,7 @@ function createBeacons() {
   const unregistered = new Map();
 
   /**
-   * @param {import('../intake/readings').Batch} batch
+   * @param {import('../live/readings').Batch} batch
    * @param {Building} building
    * @param {number} nowMs
    * @returns {number} how many of its readings are of unregistered beacons
@@ -72,7 +72,7 @@ function createBeacons() {
     return unregisteredCount;
   }
 
-  /** Takes what a registered beacon says of itself in a reading without RSSI. @param {import('../intake/readings').Measured} measured
+  /** Takes what a registered beacon says of itself in a reading without RSSI. @param {import('../live/readings').Measured} measured
    * @param {Building} building @param {number} ts */
   function addMeasured(measured, building, ts) {
     const { beacon } = measured;
@@ -133,7 +133,7 @@ const fresh = (ts) => ({
 /** @param {Sighting} sighting @param {number} n of the value @param {number} ts */
 const isForgotten = ({ said_ms: saidMs, unsaid }, n, ts) => Number(unsaid[n]) >= UNSAID_READINGS && ts - Number(saidMs[n]) > UNSAID_MS;
 
-/** @param {Sighting} sighting @param {import('../intake/readings').Measured} reading @param {number} ts */
+/** @param {Sighting} sighting @param {import('../live/readings').Measured} reading @param {number} ts */
 function measure(sighting, reading, ts) {
   VALUES.forEach((key, n) => {
     const value = reading[key];

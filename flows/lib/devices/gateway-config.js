@@ -21,14 +21,14 @@ const OTHER = '?'; // a retained config that is not the wanted one; its content 
 /**
  * @param {object} options
  * @param {() => Building} options.building in use
- * @param {Pick<ReturnType<typeof import('../outbox').createOutbox>, 'put'>} options.outbox
+ * @param {Pick<import('../broker/outbox').Outbox, 'put'>} options.outbox
  * @param {() => boolean} options.connected to the broker, to publish and to receive
  * @param {() => number} options.clock epoch ms
- * @param {(made: ReturnType<typeof gatewayConfigs>) => void} [options.onConfigs] called for each building that is put in use
+ * @param {(text: string) => void} [options.log]
  */
-function createGatewayConfigPublisher({ building, outbox, connected, clock, onConfigs = () => {} }) {
+function createGatewayConfigPublisher({ building, outbox, connected, clock, log = () => {} }) {
   let madeFrom = building();
-  let wanted = configsOf();
+  let made = configsOf();
   /** @type {Map<string, string>} by gateway id */
   const retained = new Map();
   /** @type {Set<string>} gateways with a message in the outbox: one each, since a newer one replaces it without a callback */
@@ -40,8 +40,11 @@ function createGatewayConfigPublisher({ building, outbox, connected, clock, onCo
 
   function configsOf() {
     const configs = gatewayConfigs(madeFrom);
-    onConfigs(configs);
-    return configs.payloads;
+    const { payloads, beacons, falsePositiveRate: share } = configs;
+    const text = `${payloads.size} gateways are to report ${beacons} beacons`;
+    if (share === 0) log(text);
+    else log(`${text}, sent as a filter that lets ${(share * 100).toPrecision(2)} % of all others in as well`);
+    return configs;
   }
 
   /**
@@ -51,7 +54,7 @@ function createGatewayConfigPublisher({ building, outbox, connected, clock, onCo
   function handleMessage({ topic, payload, retain = false }) {
     const [, id] = TOPIC.exec(topic) ?? [];
     if (id === undefined || !retain) return;
-    const want = wanted.get(id);
+    const want = made.payloads.get(id);
     retained.set(id, want !== undefined && payload.toString() === want ? want : OTHER);
     if (readyMs !== Infinity) readyMs = Math.max(readyMs, clock() + QUIET_MS);
     changed = true;
@@ -61,7 +64,7 @@ function createGatewayConfigPublisher({ building, outbox, connected, clock, onCo
   function sync() {
     if (building() !== madeFrom) {
       madeFrom = building();
-      wanted = configsOf();
+      made = configsOf();
       changed = true;
     }
     if (!connected()) {
@@ -75,7 +78,7 @@ function createGatewayConfigPublisher({ building, outbox, connected, clock, onCo
       changed = true;
     }
     if (clock() < readyMs) return;
-    if (changed) pending = [...new Set([...wanted.keys(), ...retained.keys()])].reverse();
+    if (changed) pending = [...new Set([...made.payloads.keys(), ...retained.keys()])].reverse();
     changed = false;
     publish();
   }
@@ -83,7 +86,7 @@ function createGatewayConfigPublisher({ building, outbox, connected, clock, onCo
   function publish() {
     while (inFlight.size < IN_FLIGHT_MAX && pending.length > 0) {
       const id = /** @type {string} */ (pending.pop());
-      const payload = wanted.get(id) ?? '';
+      const payload = made.payloads.get(id) ?? '';
       if ((retained.get(id) ?? '') === payload || inFlight.has(id)) continue;
       inFlight.add(id);
       outbox.put({ topic: `sda/v1/gateway/${id}/config`, payload, retain: true }, clock(), (error) => {
@@ -98,11 +101,11 @@ function createGatewayConfigPublisher({ building, outbox, connected, clock, onCo
   function acknowledged(id, payload) {
     if (payload === '') retained.delete(id);
     else retained.set(id, payload);
-    if (payload !== (wanted.get(id) ?? '')) changed = true; // the building was changed meanwhile
+    if (payload !== (made.payloads.get(id) ?? '')) changed = true; // the building was changed meanwhile
     publish();
   }
 
-  return { handleMessage, sync };
+  return { handleMessage, sync, /** For the building in use. */ made: () => made };
 }
 
 /**

@@ -132,7 +132,7 @@ function createGateways() {
   }
 
   /**
-   * @param {import('../intake/readings').Batch} batch of a gateway @param {import('../building').Building} building
+   * @param {import('../live/readings').Batch} batch of a gateway @param {import('../building').Building} building
    * @param {number} nowMs
    */
   function addBatch({ receiver, ts, readings }, building, nowMs) {

@@ -24,12 +24,13 @@ const CHANGE_DB = 2; // for less there are no new offsets
 /**
  * @param {object} deps
  * @param {string} deps.folder of the flows' data
- * @param {Pick<import('../site').Site, 'building'|'learnedVersions'|'learning'>} deps.site
+ * @param {{building: () => import('../building').Building, devices: {learnedVersions: LearnedVersion[],
+ *   learning: import('./learning').Learning}}} deps.site
  * @param {() => number} deps.clock
  * @param {(text: string) => void} deps.warn
  * @param {(text: string) => void} deps.log
  */
-function keepLearned({ folder, site: { building, learnedVersions: versions, learning }, clock, warn, log }) {
+function keepLearned({ folder, site: { building, devices: { learnedVersions: versions, learning } }, clock, warn, log }) {
   const file = path.join(folder, 'receiver-offsets.json');
   const learningFile = path.join(folder, 'learning.json');
   const stored = createStateFile(file, warn, { unread: 'the building is learned again', unwritten: 'nothing new that was learned comes into use' });
@@ -128,11 +129,11 @@ const isOffset = (one) => isDevice(one) && typeof one.place === 'string' && Numb
 /**
  * The learned offsets in use, for people to look at.
  * @typedef {{db: number, since: number}} InUse db: is subtracted from readings; since: epoch ms, of this value
- * @param {Pick<import('../site').Site, 'building'|'learnedVersions'>} site
+ * @param {Pick<import('../site').Site, 'building'|'devices'>} site
  * @param {number} nowMs
  * @returns {(kind: 'gateway'|'beacon', id: string) => InUse|null} null: nothing is corrected
  */
-function offsetsInUse({ building, learnedVersions }, nowMs) {
+function offsetsInUse({ building, devices: { learnedVersions } }, nowMs) {
   const { gateways, beacons, file: { learned_offsets: isUsed = true } } = building();
   const versions = isUsed ? learnedVersions.filter(({ from_ms: ms }) => ms <= nowMs) : [];
   /** @type {Map<string, InUse & {place: string}>} */

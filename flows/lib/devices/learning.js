@@ -242,7 +242,7 @@ const PRIOR_READINGS = 3; // a room's mean begins as if so many readings had the
 const READINGS = 500; // of a mean at most, so that it follows what changes
 const READINGS_ALIKE = 4; // so many readings in a row say the same
 const MEMORY_MS = 6 * 3_600_000;
-const NATS = 50; // more make no difference
+const MOST_NATS = 50; // more make no difference
 const SPEAKS_NATS = 3; // odds of 20 to 1; stops speaking below 0
 
 class PlanWorth {
@@ -272,7 +272,7 @@ class PlanWorth {
       learn(device, rssi);
       worth.nats += betterDb / (2 * ROOM_SPREAD_DB ** 2 * READINGS_ALIKE);
     }
-    worth.nats = Math.max(-NATS, Math.min(NATS, worth.nats));
+    worth.nats = Math.max(-MOST_NATS, Math.min(MOST_NATS, worth.nats));
     if (worth.nats > SPEAKS_NATS) this.speaks.add(level);
     else if (worth.nats < 0) this.speaks.delete(level);
   }

@@ -6,8 +6,8 @@ const { ID } = require('../building/ids');
 /**
  * Refused readings: a count by reason, and for the 256 receivers of the last refusals their count, time and newest reason. Readings whose
  * RSSI is not known are counted apart: some phones have them among others at all times, which is no fault of theirs.
- * @typedef {import('../intake/readings').Rejection} Rejection
- * @typedef {{receiver: string, kind: string, count: number, last_ms: number, reason: import('../intake/readings').Reason,
+ * @typedef {import('../live/readings').Rejection} Rejection
+ * @typedef {{receiver: string, kind: string, count: number, last_ms: number, reason: import('../live/readings').Reason,
  *   detail: string}} Refused
  *   count: readings since the start; a message that was refused as a whole counts 1
  * @typedef {Refused & {since_ms: number|null}} Unmeasured since_ms: since when every RSSI of it is unknown; null: not every one is

@@ -294,7 +294,7 @@ const IDLE_MS = 1000;
  * Reads the heartbeat back from the database, and tells those who wait for the proof that what was published before is stored.
  * @param {object} deps
  * @param {Pick<Probe, 'poll'|'pending'|'readBackMs'>} deps.probe
- * @param {{outbox: {proven: (ms: number, nowMs: number) => void}}} deps.site
+ * @param {{broker: {outbox: {proven: (ms: number, nowMs: number) => void}}}} deps.site
  * @param {{tick: (readBackMs: number, nowMs: number) => Promise<void>}} deps.coverage
  * @param {(error: unknown) => void} deps.onError
  * @param {() => number} deps.clock
@@ -305,7 +305,7 @@ function createReadBack({ probe, site, coverage, onError, clock }) {
   const read = inTurns(async () => {
     polledMs = clock();
     await probe.poll(clock);
-    site.outbox.proven(probe.readBackMs(), clock());
+    site.broker.outbox.proven(probe.readBackMs(), clock());
     await coverage.tick(probe.readBackMs(), clock());
   }, onError, { clock });
 
@@ -321,14 +321,14 @@ function createReadBack({ probe, site, coverage, onError, clock }) {
 
 const RESTART_MS = 20_000;
 
-/** @param {{buildingSinceMs: () => number, connected: () => boolean}} site */
+/** @param {{live: {buildingSinceMs: () => number}, connected: () => boolean}} site */
 function createRestarts(site) {
   let brokenMs = -Infinity;
   return {
     /** Called every second. @param {number} nowMs */
     look(nowMs) { if (!site.connected()) brokenMs = nowMs; },
     /** @param {number} nowMs */
-    isRestarting: (nowMs) => nowMs - Math.max(site.buildingSinceMs(), brokenMs) < RESTART_MS,
+    isRestarting: (nowMs) => nowMs - Math.max(site.live.buildingSinceMs(), brokenMs) < RESTART_MS,
   };
 }
 

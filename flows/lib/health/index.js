@@ -9,19 +9,20 @@
 /**
  * The answer of /health.
  * @typedef {ReturnType<typeof createHealth>} Health
- * @param {{site: import('../site').Site, probe: import('./heartbeat').Probe, rebuild: Pick<import('../rebuild').Rebuild, 'part'>,
+ * @param {{site: import('../site').Site, probe: import('./heartbeat').Probe, rebuild: Pick<import('../past/rebuild').Rebuild, 'part'>,
  *   version: string}} context
  */
 function createHealth({ site, probe, rebuild, version }) {
   /** @type {Map<string, (nowMs: number) => Part>} */
   const extraParts = new Map();
-  const overload = createOverload({ queue: site.queue, counters: site.counters, liveLagMs: () => site.liveLag.read().p50_ms });
+  const { live } = site;
+  const overload = createOverload({ queue: live.queue, counters: () => live.counters(), liveLagMs: () => live.lag.read().p50_ms });
 
   /** @param {number} nowMs @returns {Part} */
   function broker(nowMs) {
-    const { waiting, in_flight: inFlight } = site.outbox.counters();
+    const { waiting, in_flight: inFlight } = site.broker.outbox.counters();
     const part = { waiting: waiting + inFlight };
-    const unansweredMs = site.outbox.unansweredMs(nowMs);
+    const unansweredMs = site.broker.outbox.unansweredMs(nowMs);
     const reason = !site.connected() ? 'there is no connection to the broker'
       : unansweredMs >= UNANSWERED_MS ? `the broker has not acknowledged what was sent ${Math.round(unansweredMs / 1000)} s ago` : '';
     return reason === '' ? { status: 'up', ...part } : {
@@ -33,12 +34,12 @@ function createHealth({ site, probe, rebuild, version }) {
   function building(anonymous, nowMs) {
     const now = site.building();
     return {
-      ...buildingState(site.buildingFaults(), anonymous),
+      ...buildingState(site.buildingFaults, anonymous),
       ...warned(now.warnings, anonymous),
       name: now.name, levels: now.levels.length, rooms: now.rooms.size,
       beacons: now.beacons.size, gateways: now.gateways.size, staff: now.staff.size,
-      plan_in_use: inUse(site.learnedVersions, nowMs)?.plan ?? [],
-      unlisted_gateways: site.strangers().gateways.length, simulated: site.simulated.playing(nowMs),
+      plan_in_use: inUse(site.devices.learnedVersions, nowMs)?.plan ?? [],
+      unlisted_gateways: site.devices.gateways.unlisted().length, simulated: site.live.simulated.playing(nowMs),
       ...wrongClocks(site.clocks.wrong(nowMs), anonymous),
     };
   }
@@ -121,7 +122,7 @@ const healthFigures = (health, probe, clock) => [
  * Payload of the heartbeat: all figures. `settled_ms`: everything before this time is located; 0: not known. It is read where the
  * record of coverage is lost.
  * @param {import('./figures').Figures} figures
- * @param {Pick<import('../coverage').Coverage, 'settledMs'>} coverage
+ * @param {Pick<import('../past/coverage').Coverage, 'settledMs'>} coverage
  * @param {number} nowMs
  * @returns {Record<string, number> & {ts: number}}
  */
@@ -145,7 +146,7 @@ const IN_TIME_MS = 1000;
 
 /**
  * @param {object} deps
- * @param {Pick<import('../intake/newest-first').NewestFirst, 'isBehind'|'waitedMs'|'size'>} deps.queue
+ * @param {Pick<import('../live/newest-first').NewestFirst, 'isBehind'|'waitedMs'|'size'>} deps.queue
  * @param {() => {messages: number, located_later: number}} deps.counters
  * @param {() => number|null} deps.liveLagMs median of the last interval; null: nothing was located
  */
@@ -185,7 +186,7 @@ function createOverload({ queue, counters, liveLagMs }) {
     figures: [
       { name: 'located_later', kind: 'counter', help: 'Batches that the live view left out under overload; they are located from the database',
         read: () => counters().located_later },
-      { name: 'live_waiting', kind: 'gauge', help: 'Checked batches that wait to be located', read: queue.size },
+      { name: 'live_waiting', kind: 'gauge', help: 'Checked batches that wait to be located', read: () => queue.size() },
       { name: 'newest_first', kind: 'gauge', help: '1: more comes in than can be located, so each receiver\'s newest batch goes first',
         read: () => Number(queue.isBehind()) },
     ],

@@ -27,8 +27,9 @@ const TOPICS = { '$SYS/broker/uptime': 'uptime', '$SYS/broker/heap/current': 'he
  * @param {import('../store/influx').Influx['metrics']} options.metrics
  * @param {() => boolean} options.connected to the broker
  * @param {() => number} options.clock
+ * @param {Pick<import('../events').EventBus, 'emit'>} [options.bus] hears what the broker says of itself
  */
-function createParts({ query, metrics, connected, clock }) {
+function createParts({ query, metrics, connected, clock, bus }) {
   /** @type {Partial<Record<'uptime'|'heap'|'dropped'|'received', number>>} */
   const broker = {};
   let brokerStartedMs = /** @type {number|null} */ (null);
@@ -36,8 +37,6 @@ function createParts({ query, metrics, connected, clock }) {
     outputs: /** @type {Outputs|null} */ (null), telegraf: /** @type {number|null} */ (null), influxd: /** @type {number|null} */ (null),
   };
   let polling = false;
-  /** @type {Record<'uptime'|'dropped', (value: number, nowMs: number) => void>} */
-  let listener = { uptime() {}, dropped() {} };
 
   /** Reads the figures of Telegraf and InfluxDB; called every few seconds. */
   async function poll() {
@@ -89,10 +88,9 @@ function createParts({ query, metrics, connected, clock }) {
       if (!which || !Number.isFinite(value)) return;
       broker[which] = value;
       if (which === 'uptime') brokerStartedMs = clock() - value * 1000;
-      if (which === 'uptime' || which === 'dropped') listener[which](value, clock());
+      if (which === 'uptime') bus?.emit('brokerUptime', value, clock());
+      if (which === 'dropped') bus?.emit('brokerDropped', value, clock());
     },
-    /** @param {typeof listener} next gets what the broker says of itself */
-    onReport: (next) => { listener = next; },
     poll,
     figures,
     /** Messages that the broker has received, a counter; null: not known. */

@@ -27,23 +27,25 @@ const LAG = 'From the reading by which somebody was located (where several were 
 function siteFigures(site, clock) {
   const states = () => {
     const counts = { present: 0, stale: 0, lost: 0 };
-    for (const { state } of site.presences()) counts[state] += 1;
+    for (const { state } of site.live.presences()) counts[state] += 1;
     return counts;
   };
-  const outbox = () => site.outbox.counters();
+  const outbox = () => site.broker.outbox.counters();
   return [
     ...Object.entries(COUNTERS).map(([name, help]) => /** @type {Figure} */ ({
-      name, help, kind: 'counter', read: () => /** @type {any} */ (site.counters())[name],
+      name, help, kind: 'counter', read: () => /** @type {any} */ (site.live.counters())[name],
     })),
-    { name: 'refused', kind: 'counter', label: 'reason', flat: 'sum', help: 'Readings that were refused', read: site.refusals.byReason },
+    { name: 'inbox_waiting', kind: 'gauge', help: 'Messages of readings that have come and wait to be checked', read: () => site.live.unchecked() },
+    { name: 'refused', kind: 'counter', label: 'reason', flat: 'sum', help: 'Readings that were refused',
+      read: () => site.live.refusals.byReason() },
     { name: 'staff', kind: 'gauge', label: 'state', help: 'People by state', read: states },
     { name: 'gateways', kind: 'gauge', label: 'state', help: 'Gateways of the building file by state', read: () => gatewaysBy(site, clock()) },
     { name: 'gateway_messages_refused', kind: 'counter', help: 'Messages about the state or health of gateways that were none',
-      read: site.gateways.refused },
+      read: site.devices.gateways.refused },
     { name: 'session_takeovers', kind: 'counter', help: "Sessions at the broker that one connection took from another: two devices with one account, "
-      + 'or one that lost its connection unnoticed', read: site.takeovers.total },
+      + 'or one that lost its connection unnoticed', read: site.devices.takeovers.total },
     { name: 'gateway_dropped', kind: 'counter', label: 'reason', flat: 'sum', help: 'Readings that gateways had collected and lost, as they report',
-      read: site.gateways.lost },
+      read: site.devices.gateways.lost },
     { name: 'outbox_waiting', kind: 'gauge', help: 'Messages to the broker that wait or are on their way',
       read: () => outbox().waiting + outbox().in_flight },
     { name: 'outbox_dropped', kind: 'counter', help: 'Messages to the broker that were lost because too many waited', read: () => outbox().dropped },
@@ -51,9 +53,9 @@ function siteFigures(site, clock) {
       read: () => outbox().resent },
     { name: 'outbox_replayed', kind: 'counter', help: 'Messages that were published again after a reconnect, since a killed broker forgets the latest',
       read: () => outbox().replayed },
-    { name: 'live_lag_p50_ms', kind: 'gauge', help: `${LAG}, median of the last interval`, read: () => site.liveLag.read().p50_ms },
-    { name: 'live_lag_p99_ms', kind: 'gauge', help: `${LAG}, 99th percentile`, read: () => site.liveLag.read().p99_ms },
-    { name: 'live_lag_max_ms', kind: 'gauge', help: `${LAG}, largest`, read: () => site.liveLag.read().max_ms },
+    { name: 'live_lag_p50_ms', kind: 'gauge', help: `${LAG}, median of the last interval`, read: () => site.live.lag.read().p50_ms },
+    { name: 'live_lag_p99_ms', kind: 'gauge', help: `${LAG}, 99th percentile`, read: () => site.live.lag.read().p99_ms },
+    { name: 'live_lag_max_ms', kind: 'gauge', help: `${LAG}, largest`, read: () => site.live.lag.read().max_ms },
   ];
 }
 
@@ -62,7 +64,7 @@ function gatewaysBy(site, nowMs) {
   /** @type {Record<string, number>} */
   const counts = { online: 0, offline: 0, silent: 0, unknown: 0 };
   for (const id of site.building().gateways.keys()) {
-    const state = site.gateways.of(id, nowMs)?.state ?? 'unknown';
+    const state = site.devices.gateways.of(id, nowMs)?.state ?? 'unknown';
     counts[state] = (counts[state] ?? 0) + 1;
   }
   return counts;
@@ -130,7 +132,7 @@ const expiries = (records) => Object.fromEntries(records.flatMap(({ name, expire
 
 /**
  * Figures of queries to the database and of the history in memory.
- * @param {{storeGuard: Pick<import('../store/store-guard').StoreGuard, 'counters'>, history: Pick<import('../history').History,
+ * @param {{storeGuard: Pick<import('../store/store-guard').StoreGuard, 'counters'>, history: Pick<import('../past/history').History,
  *   'counters'>}} options
  * @returns {Figure[]}
  */

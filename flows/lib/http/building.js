@@ -294,10 +294,10 @@ async function restoreVersion(context, number, who) {
  */
 function listStrangers({ site, clock }) {
   const nowMs = clock();
-  const beacons = site.beacons.unregistered().map(({ beacon, first_ms, heard_ms, kind, receiver, rssi, count }) => (
+  const beacons = site.devices.beacons.unregistered().map(({ beacon, first_ms, heard_ms, kind, receiver, rssi, count }) => (
     { beacon, first_ms, heard_ms, kind, receiver, rssi, count }));
-  const gateways = site.gateways.unlisted().map((gateway) => {
-    const { state = 'unknown', since = null, reading_ms = null } = site.gateways.of(gateway, nowMs) ?? {};
+  const gateways = site.devices.gateways.unlisted().map((gateway) => {
+    const { state = 'unknown', since = null, reading_ms = null } = site.devices.gateways.of(gateway, nowMs) ?? {};
     return { gateway, state, since, reading_ms };
   });
   return { beacons, gateways };

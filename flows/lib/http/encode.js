@@ -133,7 +133,7 @@ function sendJson(response, result, { open = false } = {}) {
 /**
  * Lists of locations as the records of HACS-era answers. What all records of one room have in common is written once: a poll of the last
  * seconds is joined from pieces, a fifth of the time that making objects and stringifying them takes.
- * @typedef {import('../history').LocationList} LocationList
+ * @typedef {import('../past/history').LocationList} LocationList
  * @typedef {import('../building').Building} Building
  */
 
@@ -146,7 +146,7 @@ function createRecords() {
   /** @type {Map<string, string>} */
   const heads = new Map();
 
-  /** @param {Building} its @param {import('../history').Place} place */
+  /** @param {Building} its @param {import('../past/history').Place} place */
   function headOf(its, { level, room }) {
     const key = `${level}\n${room}`;
     let head = heads.get(key);
@@ -173,7 +173,7 @@ function createRecords() {
     let last = null;
     let head = '';
     for (let index = 0; index < ms.length; index += 1) {
-      const place = /** @type {import('../history').Place} */ (places[index]);
+      const place = /** @type {import('../past/history').Place} */ (places[index]);
       if (place !== last) head = whose + headOf(its, last = place);
       text += `${head}${Math.floor(/** @type {number} */ (ms[index]) / 1000)}},`;
     }

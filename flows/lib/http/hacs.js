@@ -4,11 +4,10 @@
 const { LRUCache } = require('lru-cache');
 const { auditWritten, callerOf, lookUpOf } = require('../access');
 const { beaconIn } = require('../building/ids');
-const { toNow } = require('../coverage');
-const { createLatest } = require('../history/latest');
-const { AHEAD_MS, locationsOf, locationsOfSeveral } = require('../history/lookup');
-const { createUnlisted } = require('../intake/unlisted');
-const { BrokerUnavailable } = require('../outbox');
+const { toNow } = require('../past/coverage');
+const { createLatest, AHEAD_MS, locationsOf, locationsOfSeveral } = require('../past/lookup');
+const { createUnlisted } = require('../live/unlisted');
+const { BrokerUnavailable } = require('../broker/outbox');
 const { ApiError, abortResponse, badRequest, errorAnswer, headersOf, unavailable } = require('../shared/api-error');
 const { Rate, showBadge } = require('../shared/badge');
 const { StoreBusy, StoreUnavailable } = require('../store');
@@ -154,10 +153,10 @@ function onRequest(RED, node, definition, work) {
  * Answers of the three HACS-era routes. Each takes the request's parameters, checked as the description says, and gives the answer.
  * @typedef {import('../store').Sighting} Sighting
  * @typedef {{site: import('../site').Site, store: import('../store').Store, clock: () => number,
- *   refuseIncomplete?: import('../coverage').RefuseIncomplete, completeUntil?: import('../coverage').Coverage['completeUntil'],
- *   settledMs?: import('../coverage').Coverage['settledMs'],
- *   latest: ReturnType<typeof import('../history/latest').createLatest>,
- *   unlisted: Pick<import('../intake/unlisted').Unlisted, 'admit'|'most'>,
+ *   refuseIncomplete?: import('../past/coverage').RefuseIncomplete, completeUntil?: import('../past/coverage').Coverage['completeUntil'],
+ *   settledMs?: import('../past/coverage').Coverage['settledMs'],
+ *   latest: ReturnType<typeof import('../past/lookup').createLatest>,
+ *   unlisted: Pick<import('../live/unlisted').Unlisted, 'admit'|'most'>,
  *   moment: ReturnType<typeof createUniqueTimestamps>}} Context
  * @typedef {Record<string, any>} Params
  */
@@ -184,11 +183,11 @@ function extractBeacon({ site, store, clock, refuseIncomplete, completeUntil = t
   // a record lies inside when its whole second does; where nothing can be there is nothing to look for
   const toMs = Math.min(Math.floor(end) * 1000 + 999, clock() + AHEAD_MS);
   const fromMs = Math.max(Math.ceil(start) * 1000, Math.min(toMs, clock() - OLDEST_MS));
-  const deps = { history: site.history, store, clock, refuseIncomplete };
+  const deps = { history: site.memory.history, store, clock, refuseIncomplete };
   const who = typeof staffIds === 'string' ? [staffIds] : staffIds;
   const headers = { [COMPLETE_UNTIL]: String(completeUntil(fromMs, toMs + 1, who, clock())) };
   if (typeof staffIds !== 'string') {
-    const count = staffIds?.length ?? Math.max(site.history.counters().people, site.building().staff.size);
+    const count = staffIds?.length ?? Math.max(site.memory.history.counters().people, site.building().staff.size);
     refuseTooMuch(count, (toMs - fromMs) / 1000);
     lookUp(staffIds ?? '*', fromMs, toMs);
     const lists = locationsOfSeveral(deps, staffIds, fromMs, toMs);
@@ -256,7 +255,7 @@ async function newBeaconDetect({ site, clock, moment, unlisted }, params) {
   const ts = moment(`${staffId} ${beacon}`);
   const payload = JSON.stringify({ v: 1, ts, readings: [{ beacon, rssi: Math.round(rssi) }] });
   try {
-    await site.outbox.publish({ topic: `sda/v1/phone/${staffId}/readings`, payload }, clock(), ACKNOWLEDGE_MS);
+    await site.broker.outbox.publish({ topic: `sda/v1/phone/${staffId}/readings`, payload }, clock(), ACKNOWLEDGE_MS);
   } catch (error) {
     throw error instanceof BrokerUnavailable ? unavailable(`the reading was not taken: ${error.message}`) : error;
   }

@@ -42,7 +42,7 @@ class Gateways {
 
   /**
    * Whether a batch came before: gateways send again what the broker may have lost.
-   * @param {import('../intake/readings').Batch} batch parts of one window differ in their beacons
+   * @param {import('../live/readings').Batch} batch parts of one window differ in their beacons
    */
   sentBefore({ receiver, ts, readings }) {
     const key = `${ts} ${readings[0]?.beacon}`;

@@ -52,7 +52,7 @@ class Belief {
     if (touched) for (const trellis of person.trellises) trellis.reset(ms, model.sources[heard.sources[0]]?.room, settings.changeDb);
     else if (rule.best() < 0) for (const trellis of person.trellises) trellis.reset(ms);
     const counted = scansOfEvidence(scans, devices, hearing, settings);
-    const kept = costKept(ms - person.ms, settings);
+    const kept = keptAfter(ms - person.ms, settings);
     if (adviser !== null) this.ask(person, known, learns);
     if (evidence.rooms.length === 0) return devices; // all that is heard stands nowhere, or is called out
     rule.step(evidence, counted, ms, kept, person.room, settings);
@@ -126,8 +126,11 @@ function scansOf(person, ms, kind, { tickMs }) {
   return Math.min(1, (ms - person.ms) / 1000);
 }
 
-/** Which share of the cost of a change holds after so long without a reading. @param {number} silentMs @param {Settings} settings */
-const costKept = (silentMs, { staleMs }) => (silentMs <= staleMs || silentMs === Infinity ? 1 : Math.exp(1 - silentMs / staleMs));
+/**
+ * Which share of the cost of a change holds after a silence: all of it until they are stale, nothing when they are lost.
+ * @param {number} silentMs @param {Settings} settings
+ */
+const keptAfter = (silentMs, { staleMs, lostMs }) => Math.max(0, Math.min(1, (lostMs - silentMs) / (lostMs - staleMs))) ** 2;
 
 /**
  * Scans that count. Where one or two devices are heard in a scan, the one that happens to be heard seems the loudest.

@@ -68,7 +68,7 @@ class Heard {
 
   /**
    * What a phone heard of the building's beacons, and nothing else.
-   * @param {import('../intake/readings').Batch['readings']} readings @param {import('./model').Model} model
+   * @param {import('../live/readings').Batch['readings']} readings @param {import('./model').Model} model
    * @param {Float32Array|null} offsets dB by source, subtracted
    */
   hearBeacons(readings, { beacons, sources }, offsets) {

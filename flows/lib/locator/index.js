@@ -59,7 +59,7 @@ class Locator {
 
   /**
    * Takes one checked batch.
-   * @param {import('../intake/readings').Batch} batch @param {number} nowMs @param {Outcome} outcome is added to
+   * @param {import('../live/readings').Batch} batch @param {number} nowMs @param {Outcome} outcome is added to
    */
   hear(batch, nowMs, outcome) {
     const { offsets } = this.site.around.at(batch.ts);
@@ -68,7 +68,7 @@ class Locator {
   }
 
   /**
-   * @param {import('../intake/readings').Batch} batch @param {Float32Array|null} offsets dB by source @param {number} nowMs
+   * @param {import('../live/readings').Batch} batch @param {Float32Array|null} offsets dB by source @param {number} nowMs
    * @param {Outcome} outcome
    */
   #hearPhone({ receiver, ts, readings }, offsets, nowMs, outcome) {
@@ -81,7 +81,7 @@ class Locator {
   }
 
   /**
-   * @param {import('../intake/readings').Batch} batch @param {Float32Array|null} offsets dB by source @param {number} nowMs
+   * @param {import('../live/readings').Batch} batch @param {Float32Array|null} offsets dB by source @param {number} nowMs
    * @param {Outcome} outcome
    */
   #hearGateway({ receiver, ts, readings }, offsets, nowMs, outcome) {

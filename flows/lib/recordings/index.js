@@ -32,11 +32,10 @@ class RecordingConflict extends Error {}
  * @param {string} options.folder
  * @param {() => number} options.clock
  * @param {(text: string) => void} options.warn
- * @param {(kind: 'recording_stopped'|'recording_deleted', recording: Recording, why: string) => void} [options.onEnded] for those
- *   that end by themselves
+ * @param {import('../events').EventBus} options.bus gives the batches; hears of recordings that end by themselves
  * @param {typeof LIMITS} [options.limits]
  */
-function createRecordings({ folder, clock, warn, onEnded = () => {}, limits = LIMITS }) {
+function createRecordings({ folder, clock, warn, bus, limits = LIMITS }) {
   const disk = createFolder(folder);
   const kept = new Map(disk.load(warn).map((one) => [one.recording.id, one]));
   let running = [...kept.values()].find(({ recording }) => recording.stopped_ms === null)?.recording ?? null;
@@ -53,7 +52,7 @@ function createRecordings({ folder, clock, warn, onEnded = () => {}, limits = LI
   /** @param {Recording} recording written as it is at the time of writing */
   const save = (recording) => serialize(() => disk.save(recording));
 
-  /** Takes an accepted batch of any receiver. @param {import('../intake/readings').Batch} batch @param {number} nowMs */
+  /** Takes an accepted batch of any receiver. @param {import('../live/readings').Batch} batch @param {number} nowMs */
   function addBatch(batch, nowMs) {
     if (!running || !selection) return;
     const readings = selection(batch);
@@ -71,6 +70,8 @@ function createRecordings({ folder, clock, warn, onEnded = () => {}, limits = LI
     running.last_reading_ms = nowMs;
     if (running.bytes >= limits.bytes) end(nowMs, 'full');
   }
+
+  bus.on('batch', addBatch);
 
   /** Writes the waiting rows. */
   function flush() {
@@ -94,7 +95,7 @@ function createRecordings({ folder, clock, warn, onEnded = () => {}, limits = LI
     recording.stopped_because = why;
     const saved = save(recording);
     if (why === 'asked') return saved;
-    onEnded('recording_stopped', recording, why === 'time' ? 'its time was over' : 'it was full');
+    bus.emit('recordingEnded', 'recording_stopped', recording, why === 'time' ? 'its time was over' : 'it was full');
     return saved.catch((error) => warn(`recording ${recording.name}: its end could not be saved: ${error.message}`));
   }
 
@@ -116,14 +117,13 @@ function createRecordings({ folder, clock, warn, onEnded = () => {}, limits = LI
   }
 
   return {
-    addBatch,
     /** Writes rows and ends what is over; called about once a second. @param {number} nowMs */
     tick(nowMs) {
       flush();
       if (running && nowMs >= running.started_ms + limits.lastsMs) end(nowMs, 'time');
       for (const { recording } of kept.values()) {
         if (nowMs < recording.started_ms + limits.keptMs) continue;
-        onEnded('recording_deleted', recording, 'its time was over');
+        bus.emit('recordingEnded', 'recording_deleted', recording, 'its time was over');
         erase(recording).catch((error) => warn(`recording ${recording.name} could not be deleted: ${error.message}`));
       }
     },
@@ -185,33 +185,9 @@ function createRecordings({ folder, clock, warn, onEnded = () => {}, limits = LI
     expiresMs: (recording) => recording.started_ms + limits.keptMs,
     /** @returns {Promise<unknown>} when all rows are written */
     close() {
+      bus.off('batch', addBatch);
       flush();
       return serialize(async () => {});
-    },
-  };
-}
-
-const TICK_MS = 1000; // a kill loses at most this much of a recording
-
-/**
- * Attaches recordings to a site: they get its batches, and the audit log gets recordings that end by themselves.
- * @param {import('../site').Site} site
- * @param {{userDir: string}} config
- * @param {Pick<import('../access/audit').Audit, 'adminAction'>} audit
- * @param {(text: string) => void} warn
- */
-function attachRecordings(site, { userDir }, audit, warn) {
-  const recordings = createRecordings({ folder: path.join(userDir, 'recordings'), clock: Date.now, warn,
-    onEnded: (kind, { name, id, staff_id: staff }, why) => audit.adminAction(kind, null, `${name} (${id}): staff ${staff}, ${why}`) });
-  site.listen(recordings.addBatch);
-  const timer = setInterval(() => recordings.tick(Date.now()), TICK_MS);
-  return {
-    ...recordings,
-    /** @returns {Promise<unknown>} when all rows are written */
-    close() {
-      clearInterval(timer);
-      site.listen(() => {});
-      return recordings.close();
     },
   };
 }
@@ -279,4 +255,4 @@ function withCounts(recording, file) {
   return { ...recording, bytes: whole.length, gateway_readings: all - ofPhones, phone_readings: ofPhones };
 }
 
-module.exports = { createRecordings, RecordingConflict, LIMITS, attachRecordings };
+module.exports = { createRecordings, RecordingConflict, LIMITS, createFolder };

@@ -4,7 +4,7 @@
 /**
  * A recording of one person: which readings belong to it, the rooms by its taps, and its files. Pure.
  * @typedef {import('../building').BuildingFile} BuildingFile
- * @typedef {import('../intake/readings').Batch} Batch
+ * @typedef {import('../live/readings').Batch} Batch
  * @typedef {'gateway'|'phone'} Mode gateway: gateways receive a tag; phone: a phone receives beacons
  * @typedef {{tap: string, ts: number, room: string|null}} Tap the person is in `room` (null: in none) from `ts` (epoch ms) on
  * @typedef {object} Recording times in epoch ms

@@ -9,9 +9,9 @@ const { BETWEEN, atMost, between, time } = require('./influx');
  * @typedef {import('../locator').Location} Location
  * @typedef {Omit<Location, keyof import('../locator').Sureness|'corrected'>} Sighting where somebody was, without how sure that is
  * @typedef {Omit<Location, 'staff_id'>} Placed ts: epoch ms; what an earlier version located has no probability
- * @typedef {import('../history').LocationList & {staffId: string}} StaffLocations
+ * @typedef {import('../past/history').LocationList & {staffId: string}} StaffLocations
  * @typedef {import('../locator').Stay} Stay
- * @typedef {import('../history/views/stays').StoredStay} StoredStay
+ * @typedef {import('../past/views').StoredStay} StoredStay
  */
 
 /** Work in the background has time. */
@@ -107,9 +107,9 @@ function createLocations(influx) {
   return { locations, latest, newestLocation, firstLocation, placesOf, hasPlaces, staffIds };
 }
 
-/** @param {any[][]} rows @returns {import('../history').LocationList} */
+/** @param {any[][]} rows @returns {import('../past/history').LocationList} */
 function toLocationList(rows) {
-  /** @type {import('../history').LocationList} */
+  /** @type {import('../past/history').LocationList} */
   const list = { ms: [], places: [] };
   let place = { level: '', room: '' };
   for (const [ms, level, room] of rows) {

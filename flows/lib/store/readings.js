@@ -6,7 +6,7 @@ const { BETWEEN, atMost, between, time } = require('./influx');
 /**
  * Questions about stored readings. A batch is one point of the measurement `batch`. Earlier versions stored each reading as a point
  * of `reading`, with its beacon as a tag; those are read too, until they are past their retention.
- * @typedef {import('../intake/batches').Row} Row
+ * @typedef {import('../live/batches').Row} Row
  * @typedef {{phones: string[], gateways: boolean}} Only only readings of these phones; of all gateways or of none
  * @typedef {{beacon: string, ts: number, kind: 'gateway'|'phone', receiver: string, rssi: number}} Heard
  */

@@ -3,10 +3,10 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { createBuilding } = require('../../lib/building');
-const { createCoverage, FINAL_AFTER_MS } = require('../../lib/coverage');
+const { createCoverage, FINAL_AFTER_MS } = require('../../lib/past/coverage');
 const { createDescription } = require('../../lib/http/v1/description');
 const { createSessions } = require('../../lib/access');
-const { createSite } = require('../../lib/site');
+const { Site } = require('../../lib/site');
 const { BEACONS, smallBuilding } = require('../support/building');
 const { guards } = require('../support/guards');
 const { serve } = require('../support/hacs-tab');
@@ -38,9 +38,9 @@ async function routes(t, { gaps = [], change = () => {}, ended = [] } = {}) {
   coverage.caughtUp(STARTED);
   for (let ms = STARTED; ms <= NOW; ms += 10_000) await coverage.tick(ms, ms);
   change(coverage);
-  const site = createSite(createBuilding(smallBuilding()), STARTED);
+  const site = new Site(createBuilding(smallBuilding()), STARTED);
   receive(site, 'sda/v1/phone/0/readings', Buffer.from(JSON.stringify({ ts: NOW, readings: [{ beacon: BEACONS.a, rssi: -30 }] })), NOW);
-  site.recentStays.add(ended, NOW);
+  site.memory.recentStays.add(ended, NOW);
   const nothing = Object.assign((async function* none() {})(), { then: undefined });
   const store = new Proxy({ locations: async function* none() {}, everyStay: () => nothing },
     { get: (own, name) => own[name] ?? (async () => []) });

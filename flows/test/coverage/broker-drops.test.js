@@ -3,8 +3,8 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('../support/fast-check');
-const { createBrokerDrops, BEFORE_MS, REPORTED_MS, STALL_MS } = require('../../lib/coverage/broker-drops');
-const { createIntervals, WAITING } = require('../../lib/coverage/intervals');
+const { createBrokerDrops, BEFORE_MS, REPORTED_MS, STALL_MS } = require('../../lib/past/lost-readings');
+const { createIntervals, WAITING } = require('../../lib/past/intervals');
 
 const T = 1_700_000_000_000;
 const [STEP_MS, POLL_MS, SYS_MS, SNAPSHOT_MS] = [500, 2000, 10_000, 30_000];

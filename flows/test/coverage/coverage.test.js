@@ -5,10 +5,8 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
-const { takeDue } = require('../../lib/rebuild/due');
-const { createCoverage, MARGIN_MS, RETENTION_MS } = require('../../lib/coverage');
-const { createRecord } = require('../../lib/coverage/record');
-const { ALIVE_MS, GIVEN_UP_MS } = require('../../lib/coverage/stored');
+const { takeDue } = require('../../lib/past/rebuild');
+const { createCoverage, MARGIN_MS, RETENTION_MS, createRecord, ALIVE_MS, GIVEN_UP_MS } = require('../../lib/past/coverage');
 
 const T = 1_700_000_000_000;
 const MIN = 60_000;

@@ -3,7 +3,7 @@
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const fc = require('../support/fast-check');
-const { createIntervals, EVERYBODY, LOCATED, RUNNING, WAITING } = require('../../lib/coverage/intervals');
+const { createIntervals, EVERYBODY, LOCATED, RUNNING, WAITING } = require('../../lib/past/intervals');
 
 const SPAN = 40;
 const PEOPLE = ['0', '1', '2'];

@@ -2,8 +2,7 @@
 
 const assert = require('node:assert/strict');
 const { test } = require('node:test');
-const { createRepeats } = require('../../lib/coverage/repeats');
-const { ARRIVED_MS } = require('../../lib/coverage/unconfirmed');
+const { createRepeats, ARRIVED_MS } = require('../../lib/past/late-times');
 
 const MIN = 60_000;
 const part = (fromMs, toMs, ...staff) => ({ fromMs, toMs, staff: staff.length > 0 ? staff : null });

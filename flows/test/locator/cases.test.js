@@ -12,7 +12,7 @@ const { createEther, PLACES } = require('./radio');
 /**
  * What a locator must make of buildings and mishaps of all kinds, for a phone and a tag that are carried side by side.
  * @typedef {import('./radio').Place} Place
- * @typedef {import('../../lib/intake/readings').Batch} Batch
+ * @typedef {import('../../lib/live/readings').Batch} Batch
  * @typedef {{place: Place, seconds: number, named?: string|null}} Leg named: the right answer, if it is not the room of the place;
  *   null: any room is right
  * @typedef {ReturnType<typeof createEther>} Ether

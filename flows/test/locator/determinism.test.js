@@ -17,7 +17,7 @@ function wandering(seed, seconds = 600) {
   const rnd = random(seed + 1000);
   const rooms = Object.keys(PLACES);
   const at = { 0: 'G-a', 1: 'U-b' };
-  /** @type {import('../../lib/intake/readings').Batch[]} */
+  /** @type {import('../../lib/live/readings').Batch[]} */
   const batches = [];
   for (let s = 0; s < seconds; s += 1) {
     for (const who of /** @type {const} */ ([0, 1])) if (rnd() < 1 / 30) at[who] = rooms[Math.floor(rnd() * rooms.length)];
@@ -29,7 +29,7 @@ function wandering(seed, seconds = 600) {
 
 /**
  * What a locator makes of batches that arrive in this order.
- * @param {{batch: import('../../lib/intake/readings').Batch, atMs: number}[]} arriving
+ * @param {{batch: import('../../lib/live/readings').Batch, atMs: number}[]} arriving
  */
 function played(arriving) {
   const locator = createLocator(house());

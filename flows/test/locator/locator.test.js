@@ -28,7 +28,7 @@ function createScene(building = house()) {
     outcome,
     wait,
     now: () => nowMs,
-    /** @param {import('../../lib/intake/readings').Batch} batch @param {number} [delayMs] */
+    /** @param {import('../../lib/live/readings').Batch} batch @param {number} [delayMs] */
     hear(batch, delayMs = 20) {
       if (batch.ts + delayMs > nowMs) wait(batch.ts + delayMs - nowMs);
       locator.hear(batch, nowMs, outcome);
@@ -45,7 +45,7 @@ function createScene(building = house()) {
 
 /**
  * A batch as of a transmitter that is so much stronger. @param {number} addedDb
- * @param {import('../../lib/intake/readings').Batch} batch
+ * @param {import('../../lib/live/readings').Batch} batch
  */
 const louder = (addedDb, batch) => ({ ...batch, readings: batch.readings.map((one) => ({ ...one, rssi: one.rssi + addedDb })) });
 

@@ -4,7 +4,7 @@
 /**
  * Readings by distance, walls and floors, with noise: for tests of logic, not of accuracy.
  * @typedef {{room: string, x: number, y: number}} Place
- * @typedef {import('../../lib/intake/readings').Batch} Batch
+ * @typedef {import('../../lib/live/readings').Batch} Batch
  */
 
 const AUDIBLE_DBM = -96;

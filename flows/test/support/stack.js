@@ -9,7 +9,7 @@ const net = require('node:net');
 const os = require('node:os');
 const path = require('node:path');
 const mqtt = require('mqtt');
-const { PROBE_TOPIC } = require('../../lib/intake/probe');
+const { PROBE_TOPIC } = require('../../lib/live/readings');
 const { smallBuilding } = require('./building');
 const { piece } = require('./influx');
 

@@ -1,13 +1,11 @@
 'use strict';
 
 const { createBuilding } = require('../../lib/building');
-const { createCheckpoints } = require('../../lib/checkpoints');
+const { createCheckpoints } = require('../../lib/past/checkpoints');
 const { Clocks } = require('../../lib/clocks');
-const { createCoverage } = require('../../lib/coverage');
-const { createBrokerDrops } = require('../../lib/coverage/broker-drops');
-const { PROBE_TOPIC, probeMessage } = require('../../lib/intake/probe');
-const { createRebuild } = require('../../lib/rebuild');
-const { createSite } = require('../../lib/site');
+const { Past } = require('../../lib/past');
+const { PROBE_TOPIC } = require('../../lib/live/readings');
+const { Site } = require('../../lib/site');
 const { StoreUnavailable } = require('../../lib/store');
 const { house } = require('../locator/house');
 const { createEther, PLACES } = require('../locator/radio');
@@ -86,8 +84,8 @@ class World {
       this.begun = true;
       return true;
     } });
-    const site = createSite(createBuilding(this.versions.at(-1).file), this.now, () => this.now, undefined, clocks);
-    site.learnedVersions.push(...this.offsets);
+    const site = new Site(createBuilding(this.versions.at(-1).file), this.now, { clock: () => this.now, clocks });
+    site.devices.learnedVersions.push(...this.offsets);
     this.log = [];
     const log = (text) => this.log.push(text);
     const read = async (version) => ({ building: this.versions[version].file });
@@ -98,22 +96,17 @@ class World {
       load: () => this.kept ?? { gaps: {}, requests: {}, repeats: {}, missed: {}, live: null, tries: 0 },
       save: async (kept) => { this.kept = JSON.parse(JSON.stringify(kept)); },
     };
-    const coverage = createCoverage({ startedMs: this.now, newestStored: store.newestLocation, newestPublished: site.newestPublishedMs,
-      onPerson: site.knownPeople.note, record, sleep });
-    const checkpoints = createCheckpoints(this.files(), log);
     const logger = { log, warn: log };
-    const drops = createBrokerDrops({ startedMs: this.now, connected: () => true, lost: coverage.lost,
-      sendProbe: (ms) => site.outbox.put(probeMessage(ms), ms), forgetQueue() {} });
-    site.onProbe(drops.probed);
-    const rebuild = createRebuild({ site, store, coverage, versions, checkpoints, drops, keepsOrder: this.keepsOrder,
-      clock: () => this.now, logger, sleep });
-    site.outbox.attach({ connected: () => true, connection: () => this.connection, send: (message) => {
+    const past = new Past({ site, store, versions, record, checkpoints: createCheckpoints(this.files(), log), folder: null,
+      keepsOrder: this.keepsOrder, clock: () => this.now, logger, sleep });
+    site.broker.outbox.attach({ connected: () => true, connection: () => this.connection, send: (message) => {
       this.take(message);
-      this.soon(() => site.outbox.acknowledge(message.sda_id, this.now));
+      this.soon(() => site.broker.outbox.acknowledge(message.sda_id, this.now));
     } });
-    Object.assign(this, { site, rebuild, coverage, drops, flushMs: this.now, startedMs: this.now, beatMs: 0, sentMs: 0, beats: [] });
-    rebuild.start();
-    for (const [id, up] of new Map(this.states.map((state) => [state.gateway, state.up]))) site.setGateway(id, up, this.now);
+    Object.assign(this, { site, past, rebuild: past.rebuild, coverage: past.coverage, flushMs: this.now, startedMs: this.now,
+      beatMs: 0, sentMs: 0, beats: [] });
+    past.start();
+    for (const [id, up] of new Map(this.states.map((state) => [state.gateway, state.up]))) site.live.setGateway(id, up, this.now);
     return this;
   }
 
@@ -128,20 +121,20 @@ class World {
   correct(offsets) {
     const version = { from_ms: this.now + 60_000, offsets };
     this.offsets.push(version);
-    this.site?.learnedVersions.push(version);
+    this.site?.devices.learnedVersions.push(version);
   }
 
   /** A gateway says that it is there, or the broker that it is gone. */
   gateway(id, up) {
     this.states.push({ gateway: id, up, ts: this.now });
-    this.site?.setGateway(id, up, this.now);
+    this.site?.live.setGateway(id, up, this.now);
   }
 
   /** SIGKILL: what was found since the last flush is gone. */
   kill() {
-    this.rebuild?.stop();
-    this.site?.outbox.attach(null);
-    Object.assign(this, { site: null, rebuild: null });
+    this.past?.stop();
+    this.site?.broker.outbox.attach(null);
+    Object.assign(this, { site: null, past: null, rebuild: null });
   }
 
   /** `work` is done when the code under test has no more to do at this moment. */
@@ -160,7 +153,7 @@ class World {
       for (const { kind, receiver, payload } of this.queue.splice(0)) receive(this.site, `sda/v1/${kind}/${receiver}/readings`, payload, this.now);
       if (this.now % 1000 === 0) this.site.tick(this.now);
       if (this.now % 2000 === 0) {
-        this.rebuild.tick();
+        this.past.tick();
         this.begun = true;
       }
       if (this.now % 250 === 0) {
@@ -179,10 +172,9 @@ class World {
   /** What the broker says of itself, and the flows' look at it. */
   ofBroker() {
     if (this.now % 10_000 === 0) {
-      this.drops.uptime(this.now / 1000, this.now);
-      if (this.dropped > 0) this.drops.dropped(this.dropped, this.now);
+      this.site.bus.emit('brokerUptime', this.now / 1000, this.now);
+      if (this.dropped > 0) this.site.bus.emit('brokerDropped', this.dropped, this.now);
     }
-    if (this.now % 2000 === 0) this.drops.tick(this.now);
   }
 
   /** The next millisecond in which anything happens. */

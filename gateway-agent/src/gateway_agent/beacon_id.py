@@ -15,8 +15,8 @@ _FORMS = (
     "a MAC has 12 hex digits, an iBeacon is UUID-MAJOR-MINOR, an Eddystone-UID NAMESPACE-INSTANCE, "
     "an AltBeacon has 40 hex digits"
 )
-_ONCE_TAKEN = re.compile(r"[0-9A-F-]{12,64}")
-"""What an earlier version took for an id, whether it could match or not."""
+REGISTERED = r"[0-9A-F-]{12,64}"
+"""An id of a building file: an earlier version took these, whether they could match or not."""
 
 
 def from_mac(address: str) -> str:
@@ -63,9 +63,17 @@ def normalise(text: str) -> str:
     return upper
 
 
+def is_canonical(text: str) -> bool:
+    """Whether an id is in its canonical form."""
+    try:
+        return normalise(text) == text
+    except ValueError:
+        return False
+
+
 def was_taken(text: str) -> bool:
     """Whether an earlier version took this id; a building that has it goes on with it."""
-    return _ONCE_TAKEN.fullmatch(text) is not None
+    return re.fullmatch(REGISTERED, text) is not None
 
 
 def _why_none(upper: str) -> str:

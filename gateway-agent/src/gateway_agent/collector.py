@@ -1,23 +1,25 @@
-"""Closes each window and stores it on disk before it is sent."""
+"""Collects adverts into windows and stores each window in the outbox, from where the sender takes it."""
 
 import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import Callable
 from typing import NamedTuple
 
-from gateway_agent.clock import Clock
-from gateway_agent.clock_sync import ClockSync
-from gateway_agent.intake import Intake
+from gateway_agent import scan_settings
+from gateway_agent.clock import ClockSync
+from gateway_agent.health import Counters
 from gateway_agent.log_throttle import LogThrottle
-from gateway_agent.outbox_view import Batch
+from gateway_agent.outbox import Store, StoreError
 from gateway_agent.readings import pack
-from gateway_agent.store import Store, StoreError
+from gateway_agent.scan_settings import ConfigMessageError
+from gateway_agent.window import Intake
 
 log = logging.getLogger(__name__)
 
 UNSAVED_WINDOWS = 120  # held in memory while the disk fails; the oldest are dropped first
+RESTORE_AGAIN_AFTER_S = 5.0
+_CONFIG = "config"  # key of the last `config` message in the outbox
 
 
 class _Unsaved(NamedTuple):
@@ -27,21 +29,15 @@ class _Unsaved(NamedTuple):
 
 
 class Collector:
-    """``send_live`` gets the batches of a window once they are on disk and their time is known."""
+    """Closes the windows of ``intake``, whose settings at first are the file's; `configure` changes them."""
 
-    def __init__(
-        self,
-        intake: Intake,
-        store: Store,
-        clock: Clock,
-        clock_sync: ClockSync,
-        send_live: Callable[[list[Batch]], None],
-    ) -> None:
+    def __init__(self, intake: Intake, store: Store, clock_sync: ClockSync, counters: Counters) -> None:
         self._intake = intake
         self._store = store
-        self._clock = clock
         self._clock_sync = clock_sync
-        self._send_live = send_live
+        self._counters = counters
+        self._file_settings = intake.settings
+        self._restored = False
         self._unsaved: deque[_Unsaved] = deque()
         self._log_throttle = LogThrottle()
         self.closed_at = time.monotonic()
@@ -55,15 +51,16 @@ class Collector:
             await self.close_window()
 
     async def close_window(self) -> None:
-        """Close the current window, store it, then send it."""
-        boot_ms, ts = self._clock.boot_ms(), self._clock_sync.timestamp()
+        """Close the current window and store it, and those that the disk refused before."""
+        boot_ms, ts = self._clock_sync.clock.boot_ms(), self._clock_sync.timestamp()
         bodies = list(pack(self._intake.close()))
         self.closed_at = time.monotonic()
         if bodies:
             self._unsaved.append(_Unsaved(boot_ms, ts, bodies))
         try:
             while self._unsaved:
-                await self._save(self._unsaved[0])
+                oldest = self._unsaved[0]
+                await self._store.add(oldest.bodies, oldest.boot_ms, oldest.ts)
                 self._unsaved.popleft()
             self._log_throttle.forget()
         except StoreError as error:
@@ -81,7 +78,49 @@ class Collector:
             self._unsaved.clear()
             log.error("%d readings are lost: the disk refused them until the agent stopped", lost)
 
-    async def _save(self, window: _Unsaved) -> None:
-        batches = await self._store.run(lambda outbox: outbox.add(window.bodies, window.boot_ms, window.ts))
-        if window.ts is not None:
-            self._send_live(batches)
+    def configure(self, payload: bytes) -> None:
+        """Apply a `config` message from the next advert on and remember it; an empty one: the file's settings again."""
+        restored, self._restored = self._restored, True  # a received message is newer than the stored one
+        if restored and not payload and self._intake.settings == self._file_settings:
+            return  # no `config` is in force anyway
+        if self._apply(payload):
+            self._store.remember(_CONFIG, payload.decode())
+
+    async def restore(self) -> None:
+        """Apply the stored `config` message: it is in force until the broker sends a newer one. Raises StoreError."""
+        remembered = await self._store.run(lambda outbox: outbox.fact(_CONFIG))
+        if self._restored:
+            return
+        self._restored = True
+        if remembered:
+            self._apply(remembered.encode())
+        elif self._file_settings.allow is None and not self._intake.publishes_unregistered:
+            log.warning(
+                "no beacon is registered yet: nothing is sent until a `config` message or scan.allow names some"
+            )
+
+    async def restore_when_possible(self) -> None:
+        """Retry `restore` while the disk fails."""
+        while not self._restored:
+            try:
+                await self.restore()
+            except StoreError:  # it is logged with the windows
+                await asyncio.sleep(RESTORE_AGAIN_AFTER_S)
+
+    def _apply(self, payload: bytes) -> bool:
+        try:
+            self._intake.settings = now = scan_settings.apply_config(self._file_settings, payload)
+        except ConfigMessageError as error:
+            self._counters.config_refused += 1
+            # Shortened: the error may quote any part of 64 KiB.
+            log.error("a config message is refused; the current settings stay in force: %.300s", error)  # noqa: TRY400
+            return False
+        listed = "no" if now.allow is None else len(now.allow)
+        log.info(
+            "scanning with windows of %d ms, RSSI from %d dBm after an offset of %d dB, %s registered beacons",
+            now.window_ms,
+            now.min_rssi,
+            now.rssi_offset,
+            listed,
+        )
+        return True

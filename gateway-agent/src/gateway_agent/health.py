@@ -1,4 +1,4 @@
-"""The agent's counters and its health message."""
+"""The agent's reports to the broker: its counters, its health and status, and samples of its messages."""
 
 import json
 import time
@@ -7,8 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from gateway_agent.outbox_view import Depth
+from gateway_agent import __version__
+from gateway_agent.clock import ClockSync
+from gateway_agent.connection import Sample
+from gateway_agent.outbox import Depth, Store, StoreError
+from gateway_agent.readings import Topics
+from gateway_agent.readings import message as batch_message
 from gateway_agent.scan_settings import ScanSettings
+from gateway_agent.window import Intake
 
 _THERMAL = Path("/sys/class/thermal/thermal_zone0/temp")
 
@@ -95,3 +101,61 @@ def message(
     return json.dumps(
         {name: value for name, value in body.items() if value is not None}, separators=(",", ":")
     ).encode()
+
+
+class Reporter:
+    """Reads every part and changes none."""
+
+    def __init__(self, topics: Topics, clock_sync: ClockSync, store: Store, intake: Intake, counters: Counters) -> None:
+        self._topics = topics
+        self._clock_sync = clock_sync
+        self._store = store
+        self._intake = intake
+        self._counters = counters
+
+    def status(self, value: str, reason: str = "") -> bytes:
+        """The status message: ``online`` or ``offline``, with a reason if somebody has to act."""
+        body = {"state": value, "ts": self._clock_sync.now_ms(), "version": __version__}
+        return json.dumps({**body, "reason": reason} if reason else body).encode()
+
+    async def health(self) -> bytes:
+        """The present health message; without the outbox's numbers if it cannot be read."""
+        try:
+            depth = await self._store.run(lambda outbox: outbox.depth())
+        except StoreError:
+            depth = None
+        return message(
+            ts=self._clock_sync.now_ms(),
+            version=__version__,
+            counters=self._counters,
+            adverts=self._intake.adverts,
+            ignored=self._intake.ignored,
+            unregistered_distinct=self._intake.unregistered_distinct,
+            depth=depth,
+            failing=self._store.error is not None,
+            dropped=self._store.dropped,
+            damaged=self._store.damaged,
+            synchronised=self._clock_sync.sync.synchronised,
+            clock_offset_ms=self._clock_sync.sync.offset_ms,
+            clock_jumps=self._clock_sync.jumps,
+            settings=self._intake.settings,
+        )
+
+    async def samples(self) -> list[Sample]:
+        """Valid messages to probe the ACL with: the status offline, health, and the oldest waiting batch.
+
+        There is no valid message for the readings topic while the time is unknown and nothing waits.
+        """
+        samples = [Sample(self._topics.status, self.status("offline"), retain=True)]
+        now = self._clock_sync.timestamp()
+        if now is not None:
+            samples.append(Sample(self._topics.health, await self.health()))
+        try:
+            waiting = await self._store.run(lambda outbox: outbox.waiting(0, 1))
+        except StoreError:
+            waiting = []
+        if waiting:
+            samples.append(Sample(self._topics.readings, batch_message(waiting[0].ts, waiting[0].id, waiting[0].body)))
+        elif now is not None:
+            samples.append(Sample(self._topics.readings, batch_message(now, 0, "[]")))
+        return samples

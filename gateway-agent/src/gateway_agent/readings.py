@@ -1,22 +1,25 @@
-"""Readings and their batch message in the contract's JSON. Pure."""
+"""Readings, their batch message in the contract's JSON, and the topics of a gateway. Pure."""
 
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
+PREFIX = "sda/v1"
+BROKER_UPTIME = "$SYS/broker/uptime"
+"""Mosquitto publishes its uptime there: "123 seconds", retained, every ten seconds by default."""
 # The contract allows 500 readings and 64 KiB. Less here, so that topic and header fit the broker's packet limit.
 MAX_READINGS = 500
 MAX_BYTES = 60 * 1024
 RSSI_RANGE = (-126, -1)  # dBm; -127, 0 and what is above are a radio's "not measured" and never sent
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One beacon over one window. ``rssi`` and ``tx`` in dBm (``tx`` at 1 m), ``n`` adverts; None is unknown."""
+class Reading(NamedTuple):
+    """One beacon over one window. ``rssi`` and ``tx`` in dBm (``tx`` at 1 m), ``n`` adverts. None: unknown, or not
+    repeated this time."""
 
     beacon: str
     rssi: int
-    n: int = 1
+    n: int | None = None
     tx: int | None = None
     battery_mv: int | None = None
     temperature_c: float | None = None
@@ -24,8 +27,17 @@ class Reading:
 
     def to_json(self) -> str:
         """The reading as a JSON object; unknown fields are left out."""
-        known = {name: value for name in self.__slots__ if (value := getattr(self, name)) is not None}
-        return json.dumps(known, separators=(",", ":"))
+        text = f'{{"beacon":"{self.beacon}","rssi":{self.rssi}'  # an id has nothing that JSON escapes
+        if self[2:] == _NO_OPTIONAL:
+            return text + "}"
+        for name, value in zip(_OPTIONAL, self[2:], strict=True):
+            if value is not None:
+                text += f',"{name}":{value}'
+        return text + "}"
+
+
+_OPTIONAL = Reading._fields[2:]
+_NO_OPTIONAL = (None,) * len(_OPTIONAL)
 
 
 def pack(readings: Iterable[Reading]) -> Iterator[tuple[int, str]]:
@@ -45,3 +57,18 @@ def pack(readings: Iterable[Reading]) -> Iterator[tuple[int, str]]:
 def message(ts_ms: int, seq: int, body: str) -> bytes:
     """The payload of one message: ``ts_ms`` is the window's end in epoch milliseconds UTC, ``body`` from `pack`."""
     return f'{{"v":1,"ts":{ts_ms},"seq":{seq},"readings":{body}}}'.encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """Full topic names."""
+
+    readings: str
+    status: str
+    health: str
+    config: str
+
+    @classmethod
+    def for_gateway(cls, gateway: str) -> "Topics":
+        """The topics of the gateway with this id."""
+        return cls(*(f"{PREFIX}/gateway/{gateway}/{name}" for name in ("readings", "status", "health", "config")))

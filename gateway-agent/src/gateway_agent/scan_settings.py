@@ -1,16 +1,45 @@
 """Scan settings in force: those of the file, overridden by the retained `config` topic. Pure."""
 
+import base64
 import json
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 
-from gateway_agent import beacon_id, bloom
-from gateway_agent.bloom import Bloom
+from gateway_agent import beacon_id
 
 WINDOW_MS = (100, 60_000)
 MIN_RSSI = (-127, 20)
 RSSI_OFFSET = (-50, 50)
 MAX_ALLOW = 20_000  # ids; more than fit into one message
+MAX_K = 32
+MAX_IDS = 10_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Bloom:
+    """A Bloom filter of beacon ids, for lists that do not fit into one message: it never misses a member, and takes a
+    small share of others for members. docs/interfaces.md defines the format.
+
+    ``bits``: the filter; ``k``: bits per id; ``ids``: number of ids in the filter.
+    """
+
+    bits: bytes
+    k: int
+    ids: int
+
+    def __contains__(self, beacon: str) -> bool:
+        digest = sha256(beacon.encode()).digest()
+        position, step = int.from_bytes(digest[:4], "big"), int.from_bytes(digest[4:8], "big") | 1
+        for _ in range(self.k):
+            byte, bit = divmod(position % (8 * len(self.bits)), 8)
+            if not self.bits[byte] >> bit & 1:
+                return False
+            position += step
+        return True
+
+    def __len__(self) -> int:
+        return self.ids
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +95,7 @@ def _registered(body: dict[str, Any], default: frozenset[str] | Bloom | None) ->
     if "allow_bloom" not in body:
         return default
     try:
-        return bloom.parse(body["allow_bloom"])
+        return _bloom(body["allow_bloom"])
     except ValueError as error:
         raise ConfigMessageError(f"allow_bloom: {error}") from error
 
@@ -84,3 +113,24 @@ def _allow(value: object) -> frozenset[str]:
             if not beacon_id.was_taken(item):  # else it is of a building that has it since an earlier version
                 raise ConfigMessageError(f"allow: {error}") from error
     return frozenset(found)
+
+
+def _bloom(value: object) -> Bloom:
+    """The filter of a `config` message. Raises ValueError with the reason."""
+    if not isinstance(value, dict):
+        raise ValueError("not an object of ids, k and bits")  # noqa: TRY004 - external input
+    text = value.get("bits")
+    try:
+        bits = base64.b64decode(text, validate=True) if isinstance(text, str) else b""
+    except ValueError as error:
+        raise ValueError(f"bits are not base64: {error}") from error
+    if not bits:
+        raise ValueError("there are no bits")
+    return Bloom(bits, _whole(value, "k", 1, MAX_K), _whole(value, "ids", 0, MAX_IDS))
+
+
+def _whole(value: dict[str, object], key: str, minimum: int, maximum: int) -> int:
+    number = value.get(key)
+    if not isinstance(number, int) or isinstance(number, bool) or not minimum <= number <= maximum:
+        raise ValueError(f"{key} is {number!r}; a whole number from {minimum} to {maximum} is needed")
+    return number

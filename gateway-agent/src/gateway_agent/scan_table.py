@@ -13,8 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from gateway_agent import beacon_id
-from gateway_agent.decoders import Telemetry, describe
-from gateway_agent.decoders.combine import join
+from gateway_agent.decoders import Telemetry, describe, join
 from gateway_agent.scanner import ScanError, Scanner
 
 RATE_OVER_S = 10.0

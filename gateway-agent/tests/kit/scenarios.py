@@ -12,8 +12,7 @@ from itertools import cycle, islice
 from beacons import address, ibeacon, ibeacon_id, number_of
 from fake_bluez import Advert, FakeBluez
 from gateway_agent.clock import Clock
-from gateway_agent.outbox import Outbox
-from gateway_agent.outbox_view import FILE
+from gateway_agent.outbox import FILE, Outbox
 from gateway_agent.readings import Reading
 from real_broker import Broker
 from running_agent import RunningAgent

@@ -5,11 +5,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from .extras import Check, Part, extras
 from .install import mosquitto_folder, print_line, telegraf_program
 from .layout import ROOT, cache_dir, compose_program, node_folder
 
@@ -25,8 +27,6 @@ SHELL_SCRIPTS = (
     "native/value.sh",
     "influx/tokens.sh",
     "broker/run.sh",
-    "broker/node.sh",
-    "broker/place.sh",
     "native/build/influxd/rustc-cap-lints",
     "ingest/start",
     ".ci/run",
@@ -38,32 +38,25 @@ PLACEHOLDERS = {
     "READINGS_ADDRESS": "tcp://127.0.0.1:8089",
 }  # fmt: skip
 """Values for validating a configuration without an installation."""
-CAMPUS_PLACEHOLDERS = {
-    "COMPOSE_PROJECT_NAME": "campus", "HTTPS_PORT": "8443", "MQTTS_PORT": "8883", "ROUTE_PORT": "6222",
-    "CALLOUT_OPTIONS": "--site north=sites/north", "ENTRY_NET": "10.57.39",
-}  # fmt: skip
 SERVER = "gateway-agent/tests/kit/http_server.py"
 """What tests of several folders answer HTTP with."""
-CAMPUS_ROLES = {
-    "node": ("compose.node.yaml",),
-    "site": ("compose.yaml", "compose.https.yaml", "compose.site.yaml"),
-    "entry": ("compose.entry.yaml",),
-}
-"""Compose files of the parts of a campus."""
 NOT_WITH_SYSTEM = (
     "accuracy",
     "containers",
     "dashboard",
     "faults",
     "system/test_api_schemathesis.py",
-    "system/test_lab.py",
 )
-WITH_SETUP_PAGE = ("test_alerts.py", "test_two_stores.py")
+WITH_SETUP_PAGE = "test_alerts.py"
 WITH_DASHBOARD = "test_dropped_by_broker.py"
-NOT_WITH_FAULTS = ("test_chaos.py", WITH_DASHBOARD, *WITH_SETUP_PAGE)
+NOT_WITH_FAULTS = ("test_chaos.py", WITH_DASHBOARD, WITH_SETUP_PAGE)
 """Parts of `tests` that run apart from the rest, so that all lanes take about the same time."""
 TEST_PATHS = ("tests", "gateway-agent/tests/kit", "ingest/spool")
 FIRST_TEST_PORT, PORTS_OF_A_LANE = 20_000, 2000
+_running: "set[subprocess.Popen[bytes]]" = set()
+"""What runs now."""
+_stopped = threading.Event()
+"""Whether the lanes are to begin nothing more."""
 
 
 def check() -> int:
@@ -77,7 +70,7 @@ def check() -> int:
         subprocess.run(write, check=True, stdout=subprocess.DEVNULL)
         telegraf = {**PLACEHOLDERS, "SDA_INGEST_DIR": str(ROOT / "ingest"), "SDA_REGISTRY_DIR": str(registry)}
         compose = {**PLACEHOLDERS, "COMPOSE_PROFILES": "demo"}
-        commands: list[Command] = [
+        commands: list[Check] = [
             ("ruff", [venv / "ruff", "check", "--quiet", "."], {}),
             ("ruff format", [venv / "ruff", "format", "--check", "--quiet", "."], {}),
             ("mypy native", [venv / "mypy", "native/src", "native/tests", SERVER], {}),
@@ -93,15 +86,8 @@ def check() -> int:
                                  "--config", registry / "registry.conf"], telegraf),
             ("compose config", [compose_program(), "--env-file", env_file, "config", "--quiet"], compose),
         ]  # fmt: skip
-        for role, files in CAMPUS_ROLES.items():
-            chosen = [part for name in files for part in ("--file", name)]
-            validate: list[str | Path] = [compose_program(), "--env-file", env_file, *chosen, "config", "--quiet"]
-            commands.append((f"compose config of a campus' {role}", validate, CAMPUS_PLACEHOLDERS))
+        commands += [one for extra in extras().values() for one in extra.checks(env_file)]
         return _run_all(commands, quiet=True)
-
-
-Command = tuple[str, Sequence[str | Path], Mapping[str, str]]
-"""Title, command line, additional environment."""
 
 
 def test(arguments: list[str]) -> int:
@@ -112,9 +98,9 @@ def test(arguments: list[str]) -> int:
     """
     pytest = str(Path(sys.executable).parent / "pytest")
     if arguments:
-        return subprocess.run([pytest, *arguments], cwd=ROOT, env=_environment({}), check=False).returncode
+        return _wait(subprocess.Popen([pytest, *arguments], cwd=ROOT, env=_environment({})))
     engines, no_engine = _engines()
-    lanes: list[list[tuple[str, list[str]]]] = [
+    lanes: list[list[Part]] = [
         [
             ("dashboard", [pytest, "-q", "tests/dashboard", "--ignore=tests/dashboard/test_setup.py"]),
             ("a full queue of the flows", [pytest, "-q", f"tests/faults/{WITH_DASHBOARD}"]),
@@ -128,7 +114,6 @@ def test(arguments: list[str]) -> int:
         [
             ("gateway-agent", [pytest, "-q", "gateway-agent/tests"]),
             ("simulator", [pytest, "-q", "simulator/tests"]),
-            ("load laboratory", [pytest, "-q", "tests/system/test_lab.py"]),
             *([("containers", [pytest, "-q", "tests/containers/test_short.py"])] if engines else []),
         ],
         [
@@ -139,37 +124,69 @@ def test(arguments: list[str]) -> int:
         [
             ("generated requests", [pytest, "-q", "tests/system/test_api_schemathesis.py"]),
             ("set-up page", [pytest, "-q", "tests/dashboard/test_setup.py"]),
-            ("alerts and two stores", [pytest, "-q", *(f"tests/faults/{part}" for part in WITH_SETUP_PAGE)]),
+            ("alerts", [pytest, "-q", f"tests/faults/{WITH_SETUP_PAGE}"]),
             ("native", [pytest, "-q", "native/tests"]),
         ],
     ]
 
-    def run(lane: int) -> list[str]:
-        first = FIRST_TEST_PORT + lane * PORTS_OF_A_LANE
-        ports = {"SDA_TEST_PORTS": f"{first}-{first + PORTS_OF_A_LANE}"}
-        return [_run((title, command, ports)) for title, command in lanes[lane]]
-
-    print_line("each part shows its output when it ends; the longest take some minutes")
-    with ThreadPoolExecutor(len(lanes)) as pool:
-        failed = [title for ran in pool.map(run, range(len(lanes))) for title in ran if title]
+    failed = _run_lanes(lanes)
     if no_engine:
         print_line(f"NOT RUN: containers ({no_engine}); with an engine, make test-compose runs them")
     return _verdict(failed)
 
 
+def test_extras(arguments: list[str]) -> int:
+    """Run the tests of all extras, in parallel lanes.
+
+    Args:
+        arguments: if there are any, pytest runs with them instead of the lanes.
+    """
+    if arguments:
+        return test(arguments)
+    return _verdict(_run_lanes([lane for extra in extras().values() for lane in extra.lanes()]))
+
+
+def _run_lanes(lanes: Sequence[Sequence[Part]]) -> list[str]:
+    """Run lanes side by side, the parts of a lane one after the other; returns the titles of failed parts."""
+
+    def run(lane: int) -> list[str]:
+        first = FIRST_TEST_PORT + lane * PORTS_OF_A_LANE
+        ports = {"SDA_TEST_PORTS": f"{first}-{first + PORTS_OF_A_LANE}"}
+        return [_run((title, command, ports)) for title, command in lanes[lane] if not _stopped.is_set()]
+
+    print_line("each part shows its output when it ends; the longest take some minutes")
+    with ThreadPoolExecutor(len(lanes)) as pool:
+        try:
+            return [title for ran in pool.map(run, range(len(lanes))) for title in ran if title]
+        except BaseException:
+            _stopped.set()
+            _end_all()
+            raise
+
+
 def test_compose(arguments: list[str]) -> int:
-    """Test the containers on a real engine: this machine's own, else private ones, one for each kind of image store.
+    """Test the core's containers on this machine's own engine, else on private ones, one for each kind of image store.
 
     Args:
         arguments: more arguments for pytest.
     """
+    return _test_containers(["tests/containers"], arguments)
+
+
+def test_compose_extras(arguments: list[str]) -> int:
+    """The same for the containers of the extras, on one kind of image store."""
+    folders = [folder for extra in extras().values() for folder in extra.containers]
+    return _test_containers(folders, arguments, most=1)
+
+
+def _test_containers(folders: Sequence[str], arguments: Sequence[str], most: int | None = None) -> int:
     stores, no_engine = _engines()
     if no_engine:
         print_line(f"error: {no_engine}")
         return 2
     pytest = str(Path(sys.executable).parent / "pytest")
-    command = [pytest, "-q", "tests/containers", *arguments]
-    return _run_all([(f"containers, {store}", command, {"SDA_ENGINE_STORE": store}) for store in stores])
+    command = [pytest, "-q", *folders, *arguments]
+    return _run_all([(f"containers, {store}", command, {"SDA_ENGINE_STORE": store}) for store in stores[:most]])
 
 
 def has_engine() -> bool:
@@ -212,31 +229,54 @@ def fuzz(arguments: list[str]) -> int:
 
 def _run_package(name: str, arguments: list[str]) -> int:
     command = (sys.executable, "-m", name, *arguments)
-    return subprocess.run(command, cwd=ROOT, env=_test_environment(), check=False).returncode
+    return _wait(subprocess.Popen(command, cwd=ROOT, env=_test_environment()))
 
 
 def _test_environment() -> dict[str, str]:
     return _environment({"PYTHONPATH": f"{':'.join(str(ROOT / one) for one in TEST_PATHS)}"})
 
 
-def _run_all(commands: Sequence[Command], *, quiet: bool = False) -> int:
+def _run_all(commands: Sequence[Check], *, quiet: bool = False) -> int:
     """Run all, even after a failure; with `quiet` only failed ones show their output."""
     return _verdict([title for one in commands if (title := _run(one, quiet=quiet))])
 
 
-def _run(one: Command, *, quiet: bool = False) -> str:
+def _run(one: Check, *, quiet: bool = False) -> str:
     """Run one command and show its output at the end; returns its title if it failed."""
     title, command, environment = one
     started = time.monotonic()
     with tempfile.TemporaryFile("w+", errors="replace") as output:
-        run = subprocess.run(
-            command, cwd=ROOT, env=_environment(environment), stdout=output, stderr=subprocess.STDOUT, check=False
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=_environment(environment), stdout=output, stderr=subprocess.STDOUT
         )
+        code = _wait(process)
         output.seek(0)
-        shown = output.read().rstrip() if run.returncode or not quiet else ""
-    verdict = f"{'FAILED' if run.returncode else 'ok    '} {title} ({time.monotonic() - started:.1f} s)"
+        shown = output.read().rstrip() if code or not quiet else ""
+    verdict = f"{'FAILED' if code else 'ok    '} {title} ({time.monotonic() - started:.1f} s)"
     print_line(f"{shown}\n{verdict}" if shown else verdict)
-    return title if run.returncode else ""
+    return title if code else ""
+
+
+def _wait(process: "subprocess.Popen[bytes]") -> int:
+    """The exit code. Who is interrupted ends the process and waits until it has cleaned up.
+
+    `subprocess.run` would kill it after a quarter of a second, and leave over what it has started."""
+    _running.add(process)
+    try:
+        return process.wait()
+    except BaseException:
+        _end_all()
+        raise
+    finally:
+        _running.discard(process)
+
+
+def _end_all() -> None:
+    """End what runs, in all lanes, and wait for it."""
+    for process in list(_running):
+        process.terminate()
+    for process in list(_running):
+        process.wait()
 
 
 def _environment(additional: Mapping[str, str]) -> dict[str, str]:

@@ -3,7 +3,6 @@
 import fcntl
 import functools
 import hashlib
-import importlib.util
 import os
 import shutil
 import subprocess
@@ -23,16 +22,12 @@ from .layout import (
     cache_dir,
     compose_program,
     influxd_program,
-    nats_program,
     node_folder,
-    toxiproxy_program,
 )
 
 BUILD_SPACE_BYTES = 4 * 2**30
 """Measured size of Go's and cargo's caches and the build trees of InfluxDB and Telegraf, rounded up."""
 PROGRESS_EVERY_S = 15.0
-OWN_SERVICES = ("nginx", "caddy", "haproxy")
-"""Packages that start a service."""
 REMEDIES = {
     "go": "install Go 1.24 or newer (Debian backports, or go.dev/dl)",
     "cargo": "install Rust with cargo (rustup.rs); InfluxDB's query engine needs it to build",
@@ -84,7 +79,7 @@ def print_line(text: str) -> None:
 
 def run_parts() -> list[Part]:
     """Parts for `make up`."""
-    return [_mosquitto(), _telegraf(), _influxd(), *flows_parts(), _dashboard()]
+    return [mosquitto_part(), *wanted_parts()]
 
 
 def flows_parts() -> list[Part]:
@@ -95,32 +90,19 @@ def flows_parts() -> list[Part]:
 def test_parts() -> list[Part]:
     """Additional parts for `make check` and `make test`."""
     return [
-        _apt("Chromium", "chromium-headless-shell", "chromium-headless-shell"),
-        _apt("D-Bus", "dbus-daemon", "dbus"),
-        _apt("shellcheck", "shellcheck", "shellcheck"),
-        _apt("nginx, a proxy to test with", "nginx", "nginx-light"),
-        _apt("Caddy, another", "caddy", "caddy"),
-        _apt("systemd-analyze", "systemd-analyze", "systemd"),
+        apt_part("Chromium", "chromium-headless-shell", "chromium-headless-shell"),
+        apt_part("D-Bus", "dbus-daemon", "dbus"),
+        apt_part("shellcheck", "shellcheck", "shellcheck"),
+        apt_part("nginx, a proxy to test with", "nginx", "nginx-light", is_service=True),
+        apt_part("Caddy, another", "caddy", "caddy", is_service=True),
+        apt_part("systemd-analyze", "systemd-analyze", "systemd"),
         _compose(),
-        _toxiproxy(),
-        _nats(),
-        _haproxy(),
     ]
 
 
-def wanted_parts(broker: str) -> list[Part]:
-    """Parts for `make up` with this broker."""
-    return [*run_parts(), *([_nats(), nats_libraries()] if broker == "nats" else [])]
-
-
-def campus_parts(on_cluster: bool) -> list[Part]:
-    """Parts for `make campus`, whose sites share a cluster of NATS or have a Mosquitto each."""
-    return [*wanted_parts("nats" if on_cluster else "mosquitto"), _haproxy()]
-
-
-def delay_parts() -> list[Part]:
-    """Additional parts for a stack whose connections can be delayed."""
-    return [_toxiproxy()]
+def wanted_parts() -> list[Part]:
+    """Parts for an installation, but for its broker."""
+    return [_telegraf(), _influxd(), *flows_parts(), _dashboard()]
 
 
 def install(parts: Iterable[Part]) -> None:
@@ -175,14 +157,16 @@ def _atomic_folder(target: Path) -> Iterator[Path]:
         staged.rename(target)
 
 
-def _apt(title: str, program: str, *packages: str) -> Part:
+def apt_part(title: str, program: str, *packages: str, is_service: bool = False) -> Part:
+    """A program of the system's packages. `is_service`: its package starts a service."""
+
     def install_it(shell: Shell) -> None:
         sudo = _apt_install(shell, title, *packages)
-        if program in OWN_SERVICES and Path("/run/systemd/system").exists():
+        if is_service and Path("/run/systemd/system").exists():
             # Debian starts its own service on the usual port; this installation runs its own.
             shell(*sudo, "systemctl", "disable", "--now", program)
 
-    return Part(f"{title} (from apt)", (), lambda: _which(program) is not None, install_it)
+    return Part(f"{title} (from apt)", (), lambda: which(program) is not None, install_it)
 
 
 def _apt_install(shell: Shell, title: str, *packages: str) -> list[str]:
@@ -206,7 +190,7 @@ def _apt_install(shell: Shell, title: str, *packages: str) -> list[str]:
     return sudo
 
 
-def _which(program: str) -> str | None:
+def which(program: str) -> str | None:
     """Like shutil.which, but also searches Debian's folders of daemons, which an ordinary user's PATH lacks."""
     return shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
 
@@ -225,7 +209,7 @@ MOSQUITTO_WITHOUT = (
 
 def mosquitto_folder() -> Path:
     """The folder with `mosquitto` and its clients, to be put first on PATH: the system's if it is of the series."""
-    own = _which("mosquitto")
+    own = which("mosquitto")
     return Path(own).parent if own and _is_of_series(own) else _built_mosquitto() / "bin"
 
 
@@ -243,7 +227,7 @@ def _built_mosquitto() -> Path:
     return cache_dir() / f"mosquitto-{VERSIONS['MOSQUITTO_SERIES']}"
 
 
-def _mosquitto() -> Part:
+def mosquitto_part() -> Part:
     """Mosquitto from the source package of a newer Debian, linked with the libraries of this system."""
     series, suite = VERSIONS["MOSQUITTO_SERIES"], VERSIONS["MOSQUITTO_SUITE"]
 
@@ -300,23 +284,6 @@ def _not_installed(packages: Sequence[str]) -> list[str]:
     return [package for package in packages if f"installed {package}" not in listed]
 
 
-def haproxy_program() -> str:
-    return _which("haproxy") or "haproxy"
-
-
-def _haproxy() -> Part:
-    return _apt("HAProxy, before a campus", "haproxy", "haproxy")
-
-
-def nft_program() -> str:
-    return _which("nft") or "nft"
-
-
-def partition_parts() -> list[Part]:
-    """Additional parts for partitions between the nodes of a campus."""
-    return [_apt("nftables, for partitions", "nft", "nftables")]
-
-
 def telegraf_plugins() -> list[str]:
     """The plugins of the Telegraf build: one per line in `ingest/plugins.txt`."""
     lines = (ROOT / "ingest" / "plugins.txt").read_text().splitlines()
@@ -329,7 +296,7 @@ def telegraf_program() -> Path:
     return cache_dir() / f"telegraf-{VERSIONS['TELEGRAF_VERSION']}-{digest}" / "telegraf"
 
 
-def _go_install(shell: Shell, program: Path, package: str, *options: str, ldflags: str = "-s -w") -> None:
+def go_install(shell: Shell, program: Path, package: str, *options: str, ldflags: str = "-s -w") -> None:
     """Build a published Go program into its folder."""
     with _atomic_folder(program.parent) as folder:
         shell("go", "install", *options, "-ldflags", ldflags, package, env={"GOBIN": str(folder)})
@@ -339,7 +306,7 @@ def _telegraf() -> Part:
     version = VERSIONS["TELEGRAF_VERSION"]
 
     def build(shell: Shell) -> None:
-        _go_install(shell, telegraf_program(), f"github.com/influxdata/telegraf/cmd/telegraf@v{version}",
+        go_install(shell, telegraf_program(), f"github.com/influxdata/telegraf/cmd/telegraf@v{version}",
                     "-tags", ",".join(["custom", *telegraf_plugins()]),
                     ldflags=f"-s -w -X github.com/influxdata/telegraf/internal.Version={version}")  # fmt: skip
 
@@ -380,37 +347,6 @@ def _compose() -> Part:
 
     return Part(f"Docker Compose {version}, which checks compose.yaml (about 2 min)", ("go",),
                 lambda: compose_program().exists(), build)  # fmt: skip
-
-
-def _toxiproxy() -> Part:
-    version = VERSIONS["TOXIPROXY_VERSION"]
-
-    def build(shell: Shell) -> None:
-        _go_install(shell, toxiproxy_program(), f"github.com/Shopify/toxiproxy/v2/cmd/server@v{version}")
-
-    return Part(f"Toxiproxy {version}, which delays connections (about 20 s)", ("go",),
-                lambda: toxiproxy_program().exists(), build)  # fmt: skip
-
-
-def _nats() -> Part:
-    version = VERSIONS["NATS_VERSION"]
-
-    def build(shell: Shell) -> None:
-        _go_install(shell, nats_program(), f"github.com/nats-io/nats-server/v2@v{version}")
-
-    return Part(f"NATS {version}, a broker to choose with BROKER=nats (about 30 s)", ("go",),
-                lambda: nats_program().exists(), build)  # fmt: skip
-
-
-def nats_libraries() -> Part:
-    """The libraries that NATS' callout imports, as locked in uv.lock. The environment that runs this gets them."""
-
-    def fetch(shell: Shell) -> None:
-        uv = cache_dir() / f"uv-{VERSIONS['UV_VERSION']}" / "bin" / "uv"
-        shell(uv, "sync", "--project", ROOT, "--frozen", "--all-packages", "--inexact", "--quiet", "--no-dev",
-              "--group", "nats", env={"UV_PROJECT_ENVIRONMENT": sys.prefix})  # fmt: skip
-
-    return Part("The libraries of its callout", (), lambda: importlib.util.find_spec("nats") is not None, fetch)
 
 
 def _node() -> Part:

@@ -6,7 +6,14 @@ from pathlib import Path
 from dotenv import dotenv_values
 
 ROOT = Path(__file__).resolve().parents[3]
-VERSIONS: dict[str, str] = {key: value or "" for key, value in dotenv_values(ROOT / "native" / "versions.env").items()}
+
+
+def read_versions(file: Path) -> dict[str, str]:
+    """Pinned versions by name."""
+    return {key: value or "" for key, value in dotenv_values(file).items()}
+
+
+VERSIONS = read_versions(ROOT / "native" / "versions.env")
 
 
 def cache_dir() -> Path:
@@ -24,14 +31,6 @@ def influxd_program() -> Path:
 def node_folder() -> Path:
     """The folder with `node`, to be put first on PATH."""
     return cache_dir() / f"node-{VERSIONS['NODE_VERSION']}" / "node_modules" / "node" / "bin"
-
-
-def nats_program() -> Path:
-    return cache_dir() / f"nats-server-{VERSIONS['NATS_VERSION']}" / "nats-server"
-
-
-def toxiproxy_program() -> Path:
-    return cache_dir() / f"toxiproxy-{VERSIONS['TOXIPROXY_VERSION']}" / "server"
 
 
 def compose_program() -> Path:

@@ -1,12 +1,10 @@
 """Starts, stops and reports one installation's processes."""
 
 import fcntl
-import os
 import shutil
-import signal
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,10 +16,12 @@ from .install import print_line
 from .layout import ROOT, node_folder
 from .orphans import end_orphans
 from .pipeline import problems
-from .processes import Process, first_processes, processes
+from .process import Process
+from .processes import first_processes, processes
 from .settings import Settings, load
-from .stores import FIRST, SECOND
-from .supervisor import Supervisor, open_files
+from .stores import SECOND
+from .supervisor import Supervisor
+from .tool import run_tool
 from .wait import wait_for
 
 START_WITHIN_S = 60.0
@@ -53,7 +53,7 @@ def _up(settings: Settings, report: Callable[[str], None], leave_out: Collection
     _check_ports(settings, supervisor)
     check_building(settings)
     _end_second_sessions(settings, supervisor)
-    provision_broker(settings)
+    settings.broker.render(settings)
     wanted = _wanted(settings, leave_out)
     supervisor.apply(wanted)
     first = [process.name for process in first_processes(settings)]
@@ -81,17 +81,6 @@ def _end_second_sessions(settings: Settings, supervisor: Supervisor) -> None:
         reach = (settings.mqtt_host, settings.port("MQTT_PORT"))
         client_id = user.replace(prefix, f"{SECOND.name('telegraf')}/")
         health.broker(*reach, user, settings["MQTT_TELEGRAF_PASSWORD"], client_id)
-
-
-def save_broker(settings: Settings) -> None:
-    """Make the broker write its snapshot now.
-
-    A broker that is killed before its first snapshot forgets its subscribers: it acknowledges messages and keeps them
-    for nobody. NATS has nothing to save.
-    """
-    if settings.on_nats or settings.on_cluster:
-        return
-    Supervisor(settings.data_dir).signal("mosquitto", signal.SIGUSR1)
 
 
 def down(settings: Settings) -> None:
@@ -128,29 +117,6 @@ def process_lines(supervisor: Supervisor, listed: Sequence[Process]) -> tuple[li
     return lines, all_up
 
 
-def provision_broker(settings: Settings) -> None:
-    """Write accounts, ACL, certificates and listeners, from `.env` and the accounts kept in the data folder."""
-    command = ["--data", settings.data_dir / "broker", "--port", settings["MQTT_PORT"], "--bind", settings["MQTT_BIND"],
-               "--tls-port", 0 if settings.on_cluster else settings["MQTTS_PORT"], "--tls-bind", settings["MQTTS_BIND"],
-               "--open-files", open_files()]  # fmt: skip
-    if not settings.on_nats and not settings.on_cluster:
-        command += ["--readers-port", settings["MQTT_READERS_PORT"]]
-    if settings.on_nats:
-        command += ["--nats-port", settings["NATS_PORT"]]
-    if settings.on_cluster:
-        command += ["--nats-elsewhere"]
-    command += [part for store in settings.stores if store != FIRST for part in ("--telegraf", store.name("telegraf"))]
-    if os.geteuid() == 0:
-        command += ["--user", "root"]  # else it switches to user `mosquitto` and cannot read root's files
-    if not settings.demo:
-        command += ["--no-simulator"]
-    if settings["HTTPS_PORT"] and not settings["HTTPS_CERT"]:
-        command += ["--https"]
-    names = {"MQTTS_NAMES", "HTTP_NAMES"}
-    variables = {key: settings[key] for key in settings.values if key.startswith("MQTT_") or key in names}
-    run_tool("the broker's accounts", [sys.executable, ROOT / "broker" / "provision.py", *command], variables)
-
-
 def _wanted(settings: Settings, leave_out: Collection[str]) -> list[Process]:
     return [process for process in processes(settings) if process.name not in leave_out]
 
@@ -160,6 +126,7 @@ def _apply_influx(settings: Settings) -> Settings:
     for store in settings.stores:
         arguments: list[object] = ["--url", settings.url_of("INFLUX_PORT", store), "--env-file", settings.env_file]
         arguments += ["--store", store.number] if len(settings.stores) > 1 else []
+        arguments += ["--more-tokens", settings.stores_kind.tokens] if settings.stores_kind.tokens else []
         what = f"buckets and tokens of {store.name('influxd')}"
         run_tool(what, [sys.executable, ROOT / "influx" / "apply.py", *arguments], environment)
     return load(settings.env_file, settings.environment)
@@ -171,14 +138,6 @@ def _write_registry(settings: Settings) -> None:
     environment = {"SDA_BUILDING": str(settings.building), "SDA_REGISTRY_DIR": str(folder)}
     command = [node_folder() / "node", ROOT / "flows" / "bin" / "registry.js"]
     run_tool("the registry of beacons", command, environment)
-
-
-def run_tool(what: str, command: Sequence[object], environment: Mapping[str, str]) -> None:
-    """Run a program of the repository with only these variables. If it fails, a StackError has its message."""
-    done = subprocess.run([str(part) for part in command], env={"PATH": os.environ["PATH"], **environment},
-                          capture_output=True, text=True, check=False)  # fmt: skip
-    if done.returncode:
-        raise StackError(f"{what} could not be set up: {(done.stderr or done.stdout).strip()}")
 
 
 def start(process: Process, supervisor: Supervisor, report: Callable[[str], None]) -> None:
@@ -204,11 +163,9 @@ def lifecycle_lock(data_dir: Path) -> Iterator[None]:
 
 def _check_ports(settings: Settings, supervisor: Supervisor) -> None:
     """Refuse a taken port before anything is started."""
-    running = supervisor.running
-    if not running:
+    if not supervisor.running:
         end_orphans(settings.data_dir)
-    infos = {process.name: supervisor.info(process.name) if running else {} for process in processes(settings)}
-    ours = {int(info["pid"]) for info in infos.values() if info.get("pid")}
+    ours = supervisor.pids()  # also of what is to be replaced, such as another broker
     for process in processes(settings):
         for key in process.ports:
             ports.check_free(key, settings.port(key), ours)

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from .layout import ROOT, node_folder
 
-FOLDERS = ("broker", "gateway-agent/src", "influx", "ingest", "native/src", "simulator/src")
+FOLDERS = ("broker", "gateway-agent/src", "influx", "ingest", "native/src", "simulator/src", "extras")
+NOT_SHIPPED = {"tests", "node_modules"}
 SCHEMAS = ("flows/building/building.schema.json",)
 FUNCTIONS = {"compile", "match", "search", "fullmatch", "sub", "subn", "findall", "finditer", "split"}
 FLAGS = {"DOTALL": "s", "S": "s", "MULTILINE": "m", "M": "m", "IGNORECASE": "i", "I": "i", "ASCII": "", "A": ""}
@@ -147,6 +148,8 @@ def everything() -> list[Pattern]:
     found: list[Pattern] = []
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.py")):
+            if NOT_SHIPPED & set(path.relative_to(ROOT).parts[2:]):
+                continue
             name = str(path.relative_to(ROOT))
             found += [*patterns(path, name), *constants_of(path, name)]
     for schema in SCHEMAS:

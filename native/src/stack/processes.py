@@ -2,14 +2,13 @@
 
 import functools
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import health
 from .digest import digest
-from .install import mosquitto_program, telegraf_program
-from .layout import ROOT, VERSIONS, cache_dir, influxd_program, nats_program, node_folder
+from .install import telegraf_program
+from .layout import ROOT, VERSIONS, cache_dir, influxd_program, node_folder
+from .process import Process
 from .settings import Settings, reachable
 from .stores import FIRST, Store
 
@@ -18,129 +17,18 @@ LOW_PRIORITY = ("nice", "-n", "19")
 REDUCED_PRIORITY = ("nice", "-n", "10")
 """Command prefix of what prepares readings for the store. What it has not taken yet is on the spool's disk."""
 
-CALLOUTS = (1, 2)
-"""Two, since nobody can connect to NATS without one."""
-ERASING_WITHIN_S = 900.0
-"""Time to erase one person from a week of readings on a large site."""
-
-
-@dataclass(frozen=True, slots=True)
-class Process:
-    """A service as supervisord runs it."""
-
-    name: str
-    version: str
-    command: tuple[str, ...]
-    directory: Path
-    environment: Mapping[str, str]
-    healthy: Callable[[], health.Health]
-    ports: tuple[str, ...] = ()
-    """Keys of `.env` whose ports it listens on."""
-    stop_within_s: int = 20
-    stop_signal: str = "TERM"
-    configuration: str = field(default="")
-    """Digest of the files that it reads at its start: if they change, `make up` restarts it."""
-
 
 def processes(settings: Settings) -> list[Process]:
     """All processes of an installation, in the order of their start."""
     ingest = [make(settings, store) for make in (_influxd, _spool, _telegraf) for store in settings.stores]
-    services = [*_broker(settings), *ingest, *_erasures(settings), _node_red(settings), *_renewals(settings)]
+    own = settings.stores_kind.run(settings)
+    services = [*settings.broker.run(settings), *ingest, *own, _node_red(settings), *_renewals(settings)]
     return [*services, _simulator(settings)] if settings.demo else services
 
 
 def first_processes(settings: Settings) -> list[Process]:
     """The processes of the broker and of the databases. Databases issue tokens to the processes after them."""
-    return [*_broker(settings), *(_influxd(settings, store) for store in settings.stores)]
-
-
-def _broker(settings: Settings) -> list[Process]:
-    if settings.on_cluster:
-        return []
-    return [_nats(settings), *_callouts(settings)] if settings.on_nats else [_mosquitto(settings)]
-
-
-def admits(settings: Settings) -> Callable[[], health.Health]:
-    """Whether the broker admits an account."""
-    account = ("nodered-probe", settings["MQTT_NODERED_PASSWORD"], "nodered")
-    return functools.partial(health.broker, settings.mqtt_host, settings.port("MQTT_PORT"), *account)
-
-
-def _nats(settings: Settings) -> Process:
-    return nats_node(
-        settings.data_dir / "broker", "nats", "nats", settings.port("NATS_PORT"), "NATS_PORT", "MQTTS_PORT"
-    )
-
-
-def nats_node(data: Path, name: str, configuration: str, port: int, *port_keys: str) -> Process:
-    """A nats-server.
-
-    Args:
-        data: the broker's data folder.
-        name: of the process.
-        configuration: name of its file in the folder `nats`.
-        port: of NATS' own protocol.
-        port_keys: keys of `.env` whose ports it listens on.
-    """
-    file = data / "nats" / f"{configuration}.conf"
-    return Process(
-        name=name,
-        version=VERSIONS["NATS_VERSION"],
-        command=(str(nats_program()), "--config", str(file)),
-        directory=data,  # every path in its configuration is relative to it
-        environment={},
-        healthy=functools.partial(health.listens, "127.0.0.1", port),
-        ports=port_keys,
-        stop_within_s=30,
-        configuration=digest([file]),
-    )
-
-
-def _callouts(settings: Settings) -> list[Process]:
-    data, port = settings.data_dir / "broker", settings.port("NATS_PORT")
-    return [callout(data, number, port, settings.port("MQTTS_PORT"), admits(settings)) for number in CALLOUTS]
-
-
-def callout(
-    data: Path, number: int, port: int, mqtt_port: int, admission: Callable[[], health.Health], *more: str
-) -> Process:
-    """A process that admits clients to NATS.
-
-    Args:
-        data: the broker's data folder.
-        number: which one it is.
-        port: NATS' own port of the node that it works with.
-        mqtt_port: where it publishes the broker's figures.
-        admission: whether the broker admits an account.
-        more: options.
-    """
-    broker, ready = ROOT / "broker", data / "nats" / f"callout-{number}.ready"
-    sources = [*broker.glob("*.py"), *(broker / "callout").glob("*.py"), data / "nats" / "keys.json"]
-    return Process(
-        name=f"callout-{number}",
-        version=VERSIONS["NATS_VERSION"],
-        command=(sys.executable, "-m", "callout", "--data", str(data), "--port", str(port),
-                 "--mqtt-port", str(mqtt_port), "--ready", str(ready), *more),
-        directory=data,
-        environment={"PYTHONPATH": str(broker)},
-        healthy=functools.partial(health.callout, ready, admission),
-        configuration=digest(sources),
-    )  # fmt: skip
-
-
-def _mosquitto(settings: Settings) -> Process:
-    data = settings.data_dir / "broker"
-    start, configuration = ROOT / "broker" / "run.sh", ROOT / "broker" / "mosquitto.conf"
-    return Process(
-        name="mosquitto",
-        version=VERSIONS["MOSQUITTO_SERIES"],
-        command=("sh", str(start), mosquitto_program(), "-c", str(configuration)),
-        directory=data,  # every path in mosquitto.conf is relative to it
-        environment={},
-        healthy=admits(settings),
-        ports=("MQTT_PORT", "MQTTS_PORT", "MQTT_READERS_PORT"),
-        configuration=digest([start, configuration, data / "listeners.d" / "listeners.conf", data / "sessions.json"]),
-    )
+    return [*settings.broker.run(settings), *(_influxd(settings, store) for store in settings.stores)]
 
 
 def _influxd(settings: Settings, store: Store) -> Process:
@@ -220,33 +108,6 @@ def _telegraf(settings: Settings, store: Store) -> Process:
     )  # fmt: skip
 
 
-def _erasures(settings: Settings) -> list[Process]:
-    """Erases people from an InfluxDB that was away at the time of the request. It runs only with two InfluxDBs."""
-    if len(settings.stores) == 1:
-        return []
-    influx, data = ROOT / "influx", settings.data_dir / "erasures"
-    environment = {
-        f"STORE_{store.number}_{name}": value
-        for store in settings.stores
-        for name, value in (
-            ("URL", settings.influx_url_from("erasures", store)),
-            ("SPOOL_URL", settings.url_of("SPOOL_PORT", store)),
-            ("TOKEN", settings[store.key("INFLUX_ERASE_TOKEN")]),
-        )
-    }
-    return [
-        Process(
-            name="erasures",
-            version="disk",
-            command=(*LOW_PRIORITY, sys.executable, str(influx / "erase.py"), "serve", "--data", str(data)),
-            directory=data,
-            environment=environment,
-            healthy=functools.partial(health.recent, data / "alive", ERASING_WITHIN_S),
-            configuration=digest([influx / "erase.py", influx / "erasures.py", influx / "api.py"]),
-        )
-    ]
-
-
 def _node_red(settings: Settings) -> Process:
     flows, user_dir = ROOT / "flows", settings.data_dir / "node-red"
     certificate, key = settings.https_certificate
@@ -268,7 +129,7 @@ def _node_red(settings: Settings) -> Process:
             "HTTPS_HOST": settings["HTTPS_BIND"],
             "HTTPS_CERT": str(certificate),
             "HTTPS_KEY": str(key),
-            "BROKER": settings["BROKER"],
+            "BROKER_KEEPS_ORDER": "yes" if settings.broker.keeps_order else "no",
             "MQTT_URL": settings.mqtt_readers_url_from("node-red"),
             "MQTT_HOST": settings.mqtt_host,
             "MQTT_PORT": settings["MQTT_PORT"],
@@ -303,8 +164,8 @@ def _second_store(settings: Settings) -> dict[str, str]:
 
 
 def _renewals(settings: Settings) -> list[Process]:
-    if settings.on_cluster:
-        return []  # it is the cluster's certificate
+    if not settings.broker.has_certificate:
+        return []
     return [renewal(settings.data_dir / "broker", reachable(settings["MQTTS_BIND"]), settings.port("MQTTS_PORT"))]
 
 

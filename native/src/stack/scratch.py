@@ -1,73 +1,22 @@
-"""A whole stack on free ports in a folder of its own, for measurements; it ends with its standard input."""
+"""A whole stack on free ports in a folder of its own, for tests and measurements."""
 
-import json
 import random
 import shutil
-import signal
 import socket
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
-from .install import delay_parts, install, wanted_parts
-from .layout import ROOT, VERSIONS
+from .extras import brokers, stores
+from .install import install, wanted_parts
+from .layout import ROOT
 from .lifecycle import down, up
-from .links import LINKS, SETTING, Links, proxies
 from .pipeline import wait_until_healthy
 from .settings import PORT_KEYS, Settings, load
-from .stores import SECOND_PORT_KEYS
-from .supervisor import Supervisor
 
 DEMO_BUILDING = ROOT / "flows" / "building" / "demo.json"
-PARTS = ("mosquitto", "telegraf", "spool", "influxd", "node-red")
 FIRST_PORT, BEHIND_PORTS = 20_000, 32_000
 """Below the ports of outgoing connections."""
-
-
-def main(arguments: Sequence[str]) -> int:
-    """`scratch [--links] FOLDER [KEY=value …]`: run a stack in a new folder until standard input ends.
-
-    Its description is printed as one line of JSON. Lines of standard input stop and start parts, and delay the
-    connections between them (with `--links`). At the end the stack is stopped and the folder is deleted.
-    """
-    with_links, rest = "--links" in arguments, [one for one in arguments if one != "--links"]
-    folder = Path(rest[0]).resolve()
-    own = dict(one.split("=", 1) for one in rest[1:])
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the caller ends this process, and may be interrupted itself
-    with ExitStack() as stack:
-        ports, links = stack.enter_context(linked(own)) if with_links else ({}, None)
-        settings = stack.enter_context(scratch_stack(folder, own | ports))
-        print(json.dumps(_description(settings)), flush=True)  # noqa: T201 - this is the answer
-        for line in sys.stdin:
-            _run_command(settings, links, *line.split())
-    return 0
-
-
-@contextmanager
-def linked(own: Mapping[str, str]) -> Iterator[tuple[dict[str, str], Links]]:
-    """Run proxies between the parts of a stack. Yields `own` with the settings that make the stack use them."""
-    install(delay_parts())
-    own_port, *free = _free_ports(1 + 2 * len(LINKS))
-    keys = dict.fromkeys(LINKS.values())
-    chosen = {**dict(zip(keys, map(str, free), strict=False)), **own}
-    ways = {
-        f"{part}-{other}": (port, int(chosen[key]))
-        for ((part, other), key), port in zip(LINKS.items(), free[len(LINKS) :], strict=True)
-    }
-    with proxies(ways, own_port) as links:
-        yield {**chosen, SETTING: ",".join(f"{name}={port}" for name, (port, _) in ways.items())}, links
-
-
-def _run_command(settings: Settings, links: Links | None, command: str, *words: str) -> None:
-    """`stop PART` and `start PART` make an outage for a scenario. `delay PART-OTHER MS` delays a connection."""
-    if command == "delay" and links is not None:
-        links.delay(words[0], float(words[1]))
-        return
-    supervisor = Supervisor(settings.data_dir)
-    {"stop": supervisor.stop, "start": supervisor.start}[command](words[0])
 
 
 @contextmanager
@@ -79,14 +28,14 @@ def scratch_stack(folder: Path, own: Mapping[str, str], building: Path = DEMO_BU
         own: settings that differ from a new `.env`. For all other ports free ones are chosen.
         building: the building file; the demo's is copied, since pictures are stored beside it.
     """
-    install(wanted_parts(own.get("BROKER", "mosquitto")))
+    broker, several = brokers()[own.get("BROKER", "mosquitto")], stores()[own.get("STORES", "1")]
+    install([*broker.parts(), *wanted_parts()])
     if building == DEMO_BUILDING:
         building = folder / "building" / DEMO_BUILDING.name
         building.parent.mkdir(parents=True)
         shutil.copy(DEMO_BUILDING, building)
-    second = SECOND_PORT_KEYS if own.get("STORES") == "2" else ()
-    keys = [key for key in (*PORT_KEYS, "NATS_PORT", *second) if key not in own]
-    chosen = {key: str(port) for key, port in zip(keys, _free_ports(len(keys)), strict=True)}
+    keys = [key for key in {*PORT_KEYS, *broker.port_keys, *several.port_keys} if key not in own]
+    chosen = {key: str(port) for key, port in zip(keys, free_ports(len(keys)), strict=True)}
     chosen |= {"DATA_DIR": str(folder / ".data"), "SDA_BUILDING": str(building), "MQTTS_BIND": "127.0.0.1"}
     chosen["SIM"] = "1"  # enables the account with which callers publish
     chosen["MQTT_SERVICES_OUTSIDE"] = "yes"  # callers read topics with the services' accounts, at the same time
@@ -101,30 +50,8 @@ def scratch_stack(folder: Path, own: Mapping[str, str], building: Path = DEMO_BU
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _description(settings: Settings) -> dict[str, Any]:
-    """Addresses, secrets, process ids and versions; the reader keeps the secrets to itself."""
-    supervisor = Supervisor(settings.data_dir)
-    command = ["git", "-C", str(ROOT), "rev-parse", "--short=12", "HEAD"]
-    revision = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-    return {
-        "url": settings.http_url,
-        "mqtt_host": settings.mqtt_host,
-        "mqtt_port": settings.port("MQTT_PORT"),
-        "influx_url": settings.influx_url,
-        "key": settings["SDA_API_KEY"],
-        "viewer": settings["SDA_VIEWER_USER"],
-        "viewer_password": settings["SDA_VIEWER_PASSWORD"],
-        "mqtt_password": settings["MQTT_SIMULATOR_PASSWORD"],
-        "influx_token": settings["INFLUX_READ_TOKEN"],
-        "influx_write_token": settings["INFLUX_ADMIN_TOKEN"],
-        "building_file": str(settings.building),
-        "parts": {name: int(supervisor.info(name).get("pid", 0)) for name in PARTS},
-        "versions": {**{key.lower(): value for key, value in VERSIONS.items()}, "revision": revision},
-        "scratch": True,
-    }
-
-
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
+    """Ports of this machine on which nobody listens."""
     found: list[int] = []
     with ExitStack() as held:
         while len(found) < count:

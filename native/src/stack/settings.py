@@ -9,9 +9,11 @@ from pathlib import Path
 
 from dotenv import dotenv_values
 
+from .broker import Broker
 from .errors import StackError
+from .extras import brokers, stores
 from .layout import ROOT
-from .stores import FIRST, SECOND, SECOND_PORT_KEYS, Store
+from .stores import FIRST, Store, Stores
 
 PORT_KEYS = (
     "MQTT_PORT",
@@ -23,9 +25,6 @@ PORT_KEYS = (
     "SPOOL_PORT",
     "READINGS_PORT",
 )
-BROKERS = ("mosquitto", "nats", "cluster")
-"""`cluster` is the broker of `make campus`, which runs it beside its sites."""
-STORES = ("1", "2")
 OPTIONAL_PORT_KEYS = ("HTTPS_PORT",)
 """Empty: no listener."""
 
@@ -72,32 +71,32 @@ class Settings:
         return f"http://{_bracketed(reachable(self['HTTP_BIND']))}:{self['HTTP_PORT']}"
 
     @property
-    def on_nats(self) -> bool:
-        """Whether NATS is the broker."""
-        return self["BROKER"] == "nats"
+    def broker(self) -> Broker:
+        """The kind of broker."""
+        return brokers()[self["BROKER"]]
 
     @property
-    def on_cluster(self) -> bool:
-        """Whether the broker is a cluster that is run elsewhere."""
-        return self["BROKER"] == "cluster"
+    def stores_kind(self) -> Stores:
+        """What there is besides each InfluxDB."""
+        return stores()[self["STORES"]]
 
     @property
     def stores(self) -> tuple[Store, ...]:
-        """The InfluxDBs, one or two."""
-        return (FIRST, SECOND) if self["STORES"] == "2" else (FIRST,)
+        """The InfluxDBs."""
+        return self.stores_kind.all
 
     @property
     def mqtt_host(self) -> str:
         """Host under which services of this machine reach the broker without TLS."""
-        return reachable(self["MQTTS_BIND" if self.on_nats else "MQTT_BIND"])
+        return reachable(self[self.broker.bind_key])
 
     def mqtt_url_from(self, part: str) -> str:
         """The plain listener as `part` reaches it."""
         return f"tcp://{_bracketed(self.mqtt_host)}:{self.port_from(part, 'mosquitto', 'MQTT_PORT')}"
 
     def mqtt_readers_url_from(self, part: str) -> str:
-        """The listener for clients that read all readings, as `part` reaches it. NATS has only the plain one."""
-        if self.on_nats or self.on_cluster:
+        """The listener for clients that read all readings, as `part` reaches it; else the plain one."""
+        if not self.broker.has_readers_listener:
             return self.mqtt_url_from(part)
         return f"ssl://{_bracketed(self.mqtt_host)}:{self.port_from(part, 'mosquitto', 'MQTT_READERS_PORT')}"
 
@@ -128,11 +127,6 @@ def reachable(bind: str) -> str:
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(bind, bind)  # noqa: S104 - compared, not bound
 
 
-def _reaches_itself(bind: str) -> bool:
-    address = ipaddress.ip_address(bind)
-    return address.is_unspecified or address.is_loopback
-
-
 def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
@@ -147,21 +141,22 @@ def load(env_file: Path = ENV_FILE, environment: Mapping[str, str] = os.environ)
     Raises:
         StackError: naming the key, what is wrong with it and the remedy.
     """
-    stores = environment.get("STORES", "")
-    if stores not in {"", *STORES}:
-        raise StackError(f"STORES={stores} is none of {', '.join(STORES)}: it is the number of InfluxDBs")
     command: list[str | Path] = ["sh", ROOT / "native" / "env.sh", env_file]
-    variables = {"PATH": os.environ["PATH"], **environment, "STORES": stores}
+    variables = {"PATH": os.environ["PATH"], **environment}
     made = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     if made.returncode:
         raise StackError(made.stderr.removeprefix("error: ").strip())
-    try:
-        from_file = {key: value or "" for key, value in dotenv_values(env_file, interpolate=False).items()}
-    except UnicodeDecodeError:
-        raise StackError(f"{env_file} is not text; restore it, or move it away to start with a new one") from None
+    in_file = _read(env_file)
+    broker = _chosen("BROKER", brokers(), environment.get("BROKER") or in_file["BROKER"], env_file)
+    several = _chosen("STORES", stores(), environment.get("STORES") or in_file.get("STORES", "1"), env_file)
+    own = {**brokers()[broker].own_settings, **stores()[several].own_settings}
+    if several != in_file.get("STORES", "1"):
+        own["STORES"] = several
+        write_env(env_file, {"STORES": several})
+    _add(env_file, {key: environment.get(key) or default for key, default in own.items() if key not in in_file})
+    from_file = _read(env_file)
     values = {"STORES": "1"} | from_file | {key: environment[key] for key in from_file if environment.get(key)}
-    if values["BROKER"] == "nats":
-        values["MQTT_PORT"] = values["MQTTS_PORT"]  # nats-server has one MQTT listener, with and without TLS
+    brokers()[broker].complete(values)
     subprocess.run(["sh", "native/building.sh", values["SDA_BUILDING"]], cwd=ROOT, check=True)
     _check(values, env_file)
     return Settings(env_file, values, environment, _demo(values))
@@ -175,11 +170,26 @@ def _demo(values: Mapping[str, str]) -> bool:
     return asked.returncode == 0
 
 
+def _read(env_file: Path) -> dict[str, str]:
+    try:
+        return {key: value or "" for key, value in dotenv_values(env_file, interpolate=False).items()}
+    except UnicodeDecodeError:
+        raise StackError(f"{env_file} is not text; restore it, or move it away to start with a new one") from None
+
+
+def _chosen(key: str, kinds: Mapping[str, object], value: str, env_file: Path) -> str:
+    """The value, if there is such a kind. Raises StackError."""
+    if value not in kinds:
+        raise StackError(
+            f"{key}={value} for {env_file} is none of {', '.join(kinds)}; where an extra has it, "
+            f"EXTRA=its-name before the command installs it (extras/README.md)"
+        )
+    return value
+
+
 def _port_keys(values: Mapping[str, str]) -> tuple[str, ...]:
-    nats = values["BROKER"] == "nats"
-    keys = tuple({"MQTT_PORT": "NATS_PORT"}.get(key, key) for key in PORT_KEYS) if nats else PORT_KEYS
-    second = SECOND_PORT_KEYS if values["STORES"] == "2" else ()
-    return (*keys, *second, *(key for key in OPTIONAL_PORT_KEYS if values[key]))
+    kinds = brokers()[values["BROKER"]].port_keys + stores()[values["STORES"]].port_keys
+    return (*kinds, "HTTP_PORT", *(key for key in OPTIONAL_PORT_KEYS if values[key]))
 
 
 def keep_broker(settings: Settings) -> None:
@@ -192,17 +202,25 @@ def write_env(env_file: Path, values: Mapping[str, str]) -> None:
     lines = env_file.read_text().splitlines()
     kept = [f"{key}={values[key]}" if (key := line.partition("=")[0]) in values else line for line in lines]
     if kept != lines:
-        fresh = env_file.with_name(env_file.name + ".new")
-        fresh.touch(mode=0o600)
-        fresh.write_text("\n".join(kept) + "\n")
-        fresh.replace(env_file)
+        _replace(env_file, "\n".join(kept) + "\n")
+
+
+def _add(env_file: Path, values: Mapping[str, str]) -> None:
+    """Add keys to `.env`, above the values that native/compose works out."""
+    if not values:
+        return
+    settings, mark, worked_out = env_file.read_text().partition("# Worked out")
+    _replace(env_file, settings + "".join(f"{key}={value}\n" for key, value in values.items()) + mark + worked_out)
+
+
+def _replace(env_file: Path, text: str) -> None:
+    fresh = env_file.with_name(env_file.name + ".new")
+    fresh.touch(mode=0o600)
+    fresh.write_text(text)
+    fresh.replace(env_file)
 
 
 def _check(values: Mapping[str, str], env_file: Path) -> None:
-    if values["BROKER"] not in BROKERS:
-        raise StackError(f"BROKER={values['BROKER']} in {env_file} is none of {', '.join(BROKERS)}")
-    if values["STORES"] not in STORES:
-        raise StackError(f"STORES={values['STORES']} in {env_file} is none of {', '.join(STORES)}")
     port_keys = _port_keys(values)
     for key in port_keys:
         if not (values[key].isascii() and values[key].isdecimal()) or not 0 < int(values[key]) < 65536:
@@ -217,16 +235,7 @@ def _check(values: Mapping[str, str], env_file: Path) -> None:
         except ValueError:
             raise StackError(f"{key}={values[key]} in {env_file} is not an IP address (127.0.0.1, 0.0.0.0)") from None
     _check_https(values, env_file)
-    if values["BROKER"] == "nats" and not _reaches_itself(values["MQTTS_BIND"]):
-        raise StackError(
-            f"MQTTS_BIND={values['MQTTS_BIND']} in {env_file} must be 0.0.0.0, :: or 127.0.0.1 with BROKER=nats: "
-            "services of this machine use the same listener, over loopback"
-        )
-    if values["BROKER"] == "cluster" and values["HTTPS_PORT"] and not values["HTTPS_CERT"]:
-        raise StackError(
-            f"HTTPS_PORT in {env_file} needs HTTPS_CERT and HTTPS_KEY with BROKER=cluster: the authority of receivers "
-            "is the cluster's, not this site's"
-        )
+    brokers()[values["BROKER"]].check(values, env_file)
     data_dir = (ROOT / values["DATA_DIR"]).resolve()
     if not values["DATA_DIR"] or data_dir == ROOT or data_dir in ROOT.parents:
         raise StackError(f"DATA_DIR={values['DATA_DIR']} in {env_file} must be a separate folder, such as .data")

@@ -17,7 +17,7 @@ from supervisor.xmlrpc import SupervisorTransport
 
 from .errors import StackError
 from .orphans import MARK, end_orphans, mark
-from .processes import Process
+from .process import Process
 from .wait import wait_for
 
 INHERITED = ("PATH", "HOME", "LANG", "TZ", "SSL_CERT_FILE")
@@ -91,6 +91,14 @@ class Supervisor:
             return cast("dict[str, Any]", self._call("getProcessInfo", name))
         except (xmlrpc.client.Fault, OSError):
             return {}
+
+    def pids(self) -> set[int]:
+        """Process ids of all that it runs."""
+        try:
+            infos = cast("list[dict[str, Any]]", self._call("getAllProcessInfo"))
+        except (xmlrpc.client.Fault, OSError):
+            return set()
+        return {int(info["pid"]) for info in infos if info.get("pid")}
 
     def tail(self, name: str, lines: int = 20) -> str:
         log = self.log_file(name)

@@ -19,25 +19,25 @@ from typing import Any
 from dotenv import dotenv_values
 from gateway_agent.text_file import EncodingError, read_text
 
-from simulator import arguments, play, replay, scenario_file, settings
+from simulator import arguments, play, replay, settings
 from simulator.building import Building, BuildingError, load
 from simulator.building_watch import BuildingWatch
-from simulator.faults import Faults
 from simulator.fleet import Fleet
-from simulator.journal import Journal
 from simulator.message import Receiver
 from simulator.report import FAILED, OK, REFUSED, UNREACHABLE, USAGE, table
 from simulator.run_options import RefusedError, RunOptions, Stop, TooManyFilesError, UnreachableError, raise_file_limit
-from simulator.truth import TruthFile
+from simulator.truth import Journal, TruthFile
 
 
 def main() -> int:
     """Run the command line; returns the exit code (report.EXIT_CODES)."""
     options = _options()
     values = {**dotenv_values(".env"), **os.environ}
-    commands = {"replay": _replay, "hacs": _hacs, "record": _record, "lab": _lab}
+    commands = {"replay": _replay, "hacs": _hacs, "record": _record}
     run = commands.get(options.command, _people)
     try:
+        if "main" in options:  # a command of another package
+            return int(options.main(options))
         return run(options, values)
     except (settings.SettingsError, BuildingError, replay.RecordingError, TooManyFilesError, ValueError) as error:
         _log(f"simulator: {error}")
@@ -60,8 +60,8 @@ def _options() -> argparse.Namespace:
     if options.command != "run":
         return options
     try:
-        given = scenario_file.arguments(read_text(options.file))
-    except (OSError, EncodingError, scenario_file.ScenarioError) as error:
+        given = arguments.of_scenario(read_text(options.file))
+    except (OSError, EncodingError, arguments.ScenarioError) as error:
         parser.error(f"{options.file}: {error}")
     return parser.parse_args([*given, *options.rest])
 
@@ -104,8 +104,15 @@ def _people_options(options: argparse.Namespace) -> play.People:
         for name in ("interval_s", "readings", "away", "low_batteries", "failing", "forgotten")
         if name in given
     }
-    faults = Faults(options.duplicates / 100, options.late / 100, options.malformed / 100, options.clock_skew)
-    return play.People(options.count, options.first, options.seed, options.duration, faults=faults, **known)
+    faults = play.Faults(
+        duplicates=options.duplicates / 100,
+        late=options.late / 100,
+        malformed=options.malformed / 100,
+        clock_skew_s=options.clock_skew,
+    )
+    return play.People(
+        options.count, first=options.first, seed=options.seed, duration_s=options.duration, faults=faults, **known
+    )
 
 
 def _description(played: play.Play) -> str:
@@ -164,11 +171,11 @@ def _send(
         50_000
     )  # connections live long: collecting garbage in a million objects every second costs 10 % CPU
     run_options = RunOptions(
-        options.ramp,
-        options.queue,
-        options.wait,
-        options.drain,
-        options.progress,
+        ramp_per_s=options.ramp,
+        queue=options.queue,
+        wait_s=options.wait,
+        drain_s=options.drain,
+        progress_s=options.progress,
         replay_s=options.replay,
         held=options.held,
     )
@@ -231,12 +238,6 @@ def _record(options: argparse.Namespace, values: Mapping[str, str | None]) -> in
     if options.json:
         print(json.dumps(done), flush=True)
     return OK
-
-
-def _lab(options: argparse.Namespace, _: Mapping[str, str | None]) -> int:
-    from simulator.lab import command
-
-    return command.main(options)
 
 
 def _url(options: argparse.Namespace, values: Mapping[str, str | None]) -> str:

@@ -3,11 +3,12 @@
 import argparse
 import math
 import re
+import tomllib
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
-from simulator.lab import command as lab
 from simulator.message import PLAIN_ID
 from simulator.report import EXIT_CODES
 
@@ -19,6 +20,9 @@ class _Help(TypedDict):
     allow_abbrev: bool
 
 
+COMMANDS = "simulator.commands"
+"""Entry points of other packages that add a command: modules with `add(commands)` and `main(options)`, which is the
+option `main` of what they add."""
 MAX_PHONES = 1_000_000  # guards against a typing error; the limit of open files is much lower
 ENVIRONMENT = """
 environment (or .env in the working folder; the environment wins):
@@ -200,7 +204,8 @@ def parser() -> argparse.ArgumentParser:
     add("--json", action="store_true", help="the totals as JSON on standard output")
     _add_building(hacs)
     _add_record(commands)
-    lab.add(commands)
+    for point in entry_points(group=COMMANDS):
+        point.load().add(commands)
     return main
 
 
@@ -405,3 +410,31 @@ def staff_ids(text: str, building_staff: Callable[[], tuple[str, ...]]) -> list[
         else:
             raise ValueError(f"--staff {part!r} is neither an id, nor a range such as 0-49, nor 'all'")
     return ids
+
+
+SCENARIO_COMMANDS = ("phones", "gateways", "mixed")
+SCENARIO_FLAGS = {"people": "-n"}
+
+
+class ScenarioError(Exception):
+    """The file is not a scenario; the message names the key."""
+
+
+def of_scenario(text: str) -> list[str]:
+    """The command line that a scenario file stands for: a command and its options as TOML.
+
+    Keys are the options' names with `_` for `-`; `people` is `-n`. The options' own checks apply.
+    Raises ScenarioError."""
+    try:
+        values: dict[str, Any] = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(f"is not TOML: {error}") from error
+    command = values.pop("command", None)
+    if command not in SCENARIO_COMMANDS:
+        raise ScenarioError(f"command is {command!r}; one of {', '.join(SCENARIO_COMMANDS)} is needed")
+    given = [str(command)]
+    for key, value in values.items():
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise ScenarioError(f"{key} is {value!r}; a number or a text is needed")
+        given += [f"{SCENARIO_FLAGS.get(key, '--' + key.replace('_', '-'))}", str(value)]
+    return given

@@ -8,10 +8,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from gateway_agent.beacon_id import REGISTERED
 from gateway_agent.text_file import EncodingError, read_text
 
 from simulator.geometry import Point, area
-from simulator.message import PLAIN_ID, REGISTERED_ID
+from simulator.message import PLAIN_ID
 
 DEFAULT_TX = -59  # dBm at 1 m: the schema's default for `tx`
 NAME = r"[\s\S]+"
@@ -149,7 +150,7 @@ def _room_of(node: "_Node", rooms: dict[str, Room], levels: list[str]) -> str:
 def _beacon(node: "_Node", rooms: dict[str, Room], levels: list[str]) -> Beacon:
     room = _room_of(node, rooms, levels)
     tx = round(node["tx"].number()) if node.has("tx") else DEFAULT_TX
-    return Beacon(node["id"].text(REGISTERED_ID), room, node["x_m"].number(), node["y_m"].number(), tx)
+    return Beacon(node["id"].text(REGISTERED), room, node["x_m"].number(), node["y_m"].number(), tx)
 
 
 def _gateway(node: "_Node", rooms: dict[str, Room], levels: list[str]) -> Gateway:
@@ -165,7 +166,7 @@ def _gateway(node: "_Node", rooms: dict[str, Room], levels: list[str]) -> Gatewa
 
 
 def _tags(node: "_Node") -> tuple[str, ...]:
-    return tuple(tag.text(REGISTERED_ID) for tag in node["tags"].items())
+    return tuple(tag.text(REGISTERED) for tag in node["tags"].items())
 
 
 class _Node:

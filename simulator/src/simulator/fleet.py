@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 
-from gateway_agent.endpoint import Endpoint
+from gateway_agent.mqtt import Endpoint
 
-from simulator.gateway import PlayedGateway
-from simulator.journal import Journal
+from simulator.gateways import PlayedGateway
 from simulator.link import Link, Receiver, Subscription
 from simulator.message import (
+    ScheduledBatch,
     batch,
     config_topic,
     health,
@@ -30,16 +30,15 @@ from simulator.outbox import Batch, Limits
 from simulator.play import Play
 from simulator.report import SendStats
 from simulator.run_options import RefusedError, RunOptions, Stop, UnreachableError
-from simulator.scenario import ScheduledBatch
 from simulator.settings import Broker
-from simulator.truth import TruthFile
+from simulator.truth import Journal, TruthFile
 
 # Batches that are due soon after each other are sent together, TOGETHER of them if the rate allows: a wake-up for each
 # would cost more than the message.
 TOGETHER, TICK_S = 10, (0.005, 0.02)
 YIELD_EVERY = 50  # messages after which the loop reads acknowledgements even if sending is behind
 SWEEP_S, SWEEP_PARTS = 7.5, 50  # each connection's keep-alive is checked that often, in this many parts
-OPENING = 200  # connections that are opened at a time, so that those that wait do not time out
+OPENING = 64  # connections that are opened at a time, each by a thread; those that wait do not time out
 BACKOFF_S = (0.5, 15.0)  # first and longest wait before a retry, mostly random
 CLOCK_STEP_S = 2.0  # the wall clock was set, or the machine slept: time stamps follow it
 STOPPED_DRAIN_S = 8.0  # after a signal: less than the 10 s after which process managers kill

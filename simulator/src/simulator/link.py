@@ -1,26 +1,21 @@
 """One receiver's connection to the broker, opened repeatedly, and its outbox. QoS 1.
 
-The agent's paho client for asyncio loops carries each connection."""
+The agent's MQTT client carries each connection."""
 
 import os
 import socket
 import ssl
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-from gateway_agent.endpoint import Endpoint, Stream
-from gateway_agent.loop_client import EventLoop, LoopClient
-from paho.mqtt.client import Client, ConnectFlags, DisconnectFlags, MQTTMessage
-from paho.mqtt.enums import MQTTProtocolVersion
-from paho.mqtt.properties import Properties
-from paho.mqtt.reasoncodes import ReasonCode
+from gateway_agent.mqtt import Client, Connack, Endpoint, EventLoop, Login
+from gateway_agent.readings import BROKER_UPTIME
 
-from simulator.outbox import Batch, Limits, Outbox
+from simulator.outbox import Batch, Limits, Outbox, Sent
 
 KEEPALIVE_S = 30  # a frozen broker is noticed after at most twice this time
 CONNECT_WITHIN_S = 30.0  # a broker that thousands connect to at once takes its time
-BROKER_UPTIME = "$SYS/broker/uptime"
 UPTIME_MARGIN_S = 2.0  # the broker's figure is whole seconds and may be one too many
 
 
@@ -59,10 +54,9 @@ class Link:
     __slots__ = (
         "_client",
         "_endpoint",
-        "_loop",
+        "_is_opening",
         "_observer",
         "_receiver",
-        "_statuses",
         "connections",
         "failures",
         "is_up",
@@ -80,7 +74,6 @@ class Link:
         receiver: Receiver,
         observer: LinkObserver,
         limits: Limits,
-        loop: EventLoop | None = None,
     ) -> None:
         self.is_up = False
         self.refused: str | None = None
@@ -93,49 +86,41 @@ class Link:
         """Since the start; `replayed`: batches sent again since the broker may have lost them."""
         self.last_acked_s = 0.0
         self.outbox = Outbox(limits)
-        self._endpoint, self._receiver, self._observer, self._loop = endpoint, receiver, observer, loop
-        self._client: LoopClient | None = None
-        self._statuses: set[int] | None = None
+        self._endpoint, self._receiver, self._observer = endpoint, receiver, observer
+        self._client: Client[Sent] | None = None
+        self._is_opening = False
 
     @property
     def has_pending_status(self) -> bool:
         """Whether a retained message is not acknowledged yet."""
-        return bool(self._statuses)
+        return any(sent.is_status for sent in self.outbox.in_flight.values())
 
     async def open(self) -> None:
         """Try once to connect; `link_up` or `link_down` reports the result later. Does nothing while connecting."""
-        if self._client is not None:
+        if self._client is not None or self._is_opening:
             return
-        self._client = client = self._make_client()
+        self._is_opening = True
+        client = self._new_client()
         try:
-            await client.open(self._endpoint, KEEPALIVE_S, CONNECT_WITHIN_S)
+            await client.open(self._endpoint, CONNECT_WITHIN_S)
         except (OSError, ValueError) as error:
             self._lost(named(error))
+        else:
+            self._client = client
+        finally:
+            self._is_opening = False
 
-    def start(self, stream: Stream) -> None:
-        """As `open`, on a connected stream."""
-        self._client = client = self._make_client()
-        try:
-            client.start(stream, self._endpoint.host, self._endpoint.port, KEEPALIVE_S)
-        except (OSError, ValueError) as error:
-            self._lost(named(error))
+    def connect(self, loop: EventLoop) -> None:
+        """As `open` for another loop than asyncio's; blocks. Raises OSError, ValueError instead of `link_down`."""
+        client = self._new_client()
+        client.connect(self._endpoint, CONNECT_WITHIN_S)
+        client.start(loop)
+        self._client = client
 
-    def _make_client(self) -> LoopClient:
+    def _new_client(self) -> Client[Sent]:
         receiver = self._receiver
-        client = LoopClient(
-            receiver.client_id,
-            MQTTProtocolVersion.MQTTv311,
-            clean_session=True,
-            userdata=self,
-            loop=self._loop,
-        )
-        client.username_pw_set(receiver.username, receiver.password)
-        if receiver.will is not None:
-            client.will_set(*receiver.will, qos=1, retain=True)
-        if receiver.subscription is not None:
-            client.on_message = _on_message
-        client.on_connect, client.on_disconnect, client.on_publish = _on_connect, _on_disconnect, _on_publish
-        return client
+        login = Login(receiver.client_id, receiver.username, receiver.password, KEEPALIVE_S, receiver.will)
+        return Client(login, self, self.outbox.in_flight)
 
     @property
     def is_through(self) -> bool:
@@ -154,11 +139,8 @@ class Link:
 
     def publish_other(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
         """Send a message that is no batch, if connected: a status (retained) or health."""
-        if self._client is None or not self.is_up:
-            return
-        mid = self._client.send(topic, payload, retain)
-        if retain:
-            self._statuses = {*(self._statuses or ()), mid}
+        if self._client is not None and self.is_up:
+            self._client.publish(topic, payload, Sent(None, time.monotonic(), is_status=retain), retain)
 
     def replay(self, until_s: float | None = None) -> None:
         """Send again what the broker acknowledged (until a time on the monotonic clock) and may have lost."""
@@ -182,28 +164,28 @@ class Link:
             self._lost("disconnected")
 
     def _send(self, batch: Batch, now_s: float) -> None:
-        client = self._client
-        assert client is not None  # noqa: S101 - is_up
-        mid = client.send(self._receiver.topic, batch.payload)
-        if self._client is client:
-            self.outbox.sent(mid, batch, now_s)
-        else:  # the connection ended with this message
-            self.outbox.add(batch)
+        assert self._client is not None  # noqa: S101 - is_up
+        self._client.publish(self._receiver.topic, batch.payload, Sent(batch, now_s))
 
     def _fill(self) -> None:
         outbox = self.outbox
         while self.is_up and outbox.is_waiting and outbox.may_send:
             self._send(outbox.next(), time.monotonic())
 
-    def connected(self) -> None:
-        """The broker accepted the connection."""
+    # The client calls these.
+
+    def connected(self, connack: Connack) -> None:
+        """The broker has answered."""
+        if connack.refusal is not None:
+            self.refused = self.problem = connack.refusal
+            return
         assert self._client is not None  # noqa: S101 - it calls
         self.is_up, self.refused, self.failures = True, None, 0
         self.connections += 1
         if self._receiver.subscription is not None:
-            self._client.subscribe(self._receiver.subscription.topic, 0)
+            self._client.subscribe((self._receiver.subscription.topic,))
         if self._receiver.reads_uptime:
-            self._client.subscribe(BROKER_UPTIME, 0)
+            self._client.subscribe((BROKER_UPTIME,))
         self._observer.link_up(self)
         if not self._receiver.reads_uptime:
             self.replay()
@@ -222,27 +204,24 @@ class Link:
         if (seconds := payload.split()[:1]) and seconds[0].isdigit():
             self.replay(time.monotonic() - float(seconds[0]) + UPTIME_MARGIN_S)
 
-    def acknowledged(self, mid: int) -> None:
+    def acknowledged(self, sent: Sent, _refusal: str | None) -> None:
         """The broker has a message."""
         self.last_acked_s = now_s = time.monotonic()
-        found = self.outbox.acknowledged(mid, now_s)
-        if found is None:
-            if self._statuses:
-                self._statuses.discard(mid)
+        batch = sent.batch
+        if batch is None:
             return
-        batch, sent_s = found
-        self._observer.link_acknowledged(self, batch, now_s - sent_s)
+        self.outbox.acknowledged(batch, now_s)
+        self._observer.link_acknowledged(self, batch, now_s - sent.sent_s)
         if self.outbox.is_waiting:
             self._fill()
 
-    def ended(self, client: LoopClient, problem: str) -> None:
-        """The connection of this client is lost."""
-        if client is self._client:
-            self._lost(self.refused or problem)
+    def ended(self, problem: str) -> None:
+        """The connection is lost."""
+        self._lost(self.refused or problem)
 
     def _lost(self, problem: str) -> None:
         self.problem = problem
-        self._client, self._statuses = None, None
+        self._client = None
         self.failures = 0 if self.is_up else self.failures + 1
         self.outbox.connection_lost()
         self._observer.link_down(self)
@@ -256,25 +235,3 @@ def named(error: Exception) -> str:
     if isinstance(error, socket.gaierror) or not isinstance(error, OSError):
         return str(error)
     return os.strerror(error.errno) if error.errno else "no answer"
-
-
-# paho calls these with the link as its user data: bound methods would cost memory with each of thousands of clients.
-
-
-def _on_connect(_c: Client, link: Link, _f: ConnectFlags, reason: ReasonCode, _p: Properties | None) -> None:
-    if reason.is_failure:
-        link.refused = link.problem = str(reason)
-    else:
-        link.connected()
-
-
-def _on_message(_c: Client, link: Link, message: MQTTMessage) -> None:
-    link.received(message.topic, bytes(message.payload))
-
-
-def _on_publish(_c: Client, link: Link, mid: int, _r: ReasonCode, _p: Properties) -> None:
-    link.acknowledged(mid)
-
-
-def _on_disconnect(client: Any, link: Link, _f: DisconnectFlags, reason: ReasonCode, _p: Properties | None) -> None:
-    link.ended(client, str(reason))

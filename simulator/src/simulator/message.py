@@ -5,49 +5,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Literal, NamedTuple
 
+from gateway_agent.readings import MAX_READINGS, PREFIX, RSSI_RANGE, Reading
+
+__all__ = ["MAX_READINGS", "RSSI", "Reading"]
+
 Kind = Literal["gateway", "phone"]
 FinalStatus = Literal["offline", "removed"]
-MAX_READINGS = 500  # the contract's limit for one batch
-RSSI = range(-126, 0)  # dBm; other values say that nothing was measured
-BEACON_ID = (
-    r"[0-9A-F]{12}|[0-9A-F]{40}|[0-9A-F]{20}-[0-9A-F]{12}|[0-9A-F]{32}"
-    r"-(?:0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
-    r"-(?:0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])"
-)  # its canonical forms; major and minor have 16 bits
-BEACON_FORMS = "12 hex digits, UUID-MAJOR-MINOR, NAMESPACE-INSTANCE, or 40 hex digits; upper-case, no other separators"
-REGISTERED_ID = r"[0-9A-F-]{12,64}"  # in a building file, which may have ids of an earlier version that can never match
+RSSI = range(RSSI_RANGE[0], RSSI_RANGE[1] + 1)  # dBm; other values say that nothing was measured
 PLAIN_ID = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"  # gateways, staff, rooms, levels
 
 _encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False).encode
-
-
-class Reading(NamedTuple):
-    """One beacon received by one receiver in one scan window. None: unknown, or not repeated this time."""
-
-    beacon: str
-    rssi: int
-    """dBm"""
-    n: int | None = None
-    """adverts in the window"""
-    tx: int | None = None
-    """the beacon's calibrated power at 1 m, dBm"""
-    battery_mv: int | None = None
-    temperature_c: float | None = None
-    humidity_pct: float | None = None
-
-    def to_json(self) -> str:
-        """The reading as a JSON object, without values that are None."""
-        text = f'{{"beacon":"{self.beacon}","rssi":{self.rssi}'  # an id has nothing that JSON escapes
-        if self[2:] == _NO_OPTIONAL:
-            return text + "}"
-        for name, value in zip(_OPTIONAL, self[2:], strict=True):
-            if value is not None:
-                text += f',"{name}":{value}'
-        return text + "}"
-
-
-_OPTIONAL = Reading._fields[2:]
-_NO_OPTIONAL = (None,) * len(_OPTIONAL)
 
 
 class Receiver(NamedTuple):
@@ -57,25 +24,39 @@ class Receiver(NamedTuple):
     id: str
 
 
+class ScheduledBatch(NamedTuple):
+    """A batch to send: `sender` is the receiver's index, `due_s` the time to send it and `offset_ms` its time stamp,
+    both counted from the start of the run. Without readings there is nothing to send."""
+
+    due_s: float
+    offset_ms: int
+    sender: int
+    readings: tuple[Reading, ...]
+    copies: int = 1
+    """How often it is sent; see `play.Faults`, as for the others."""
+    malformed: bool = False
+    late: bool = False
+
+
 def window_rssi(levels: Iterable[int]) -> int:
     """The RSSI of a reading from its adverts, as the gateway agent sends it: the median in whole dBm."""
     return round(median(levels))
 
 
 def readings_topic(receiver: Receiver) -> str:
-    return f"sda/v1/{receiver.kind}/{receiver.id}/readings"
+    return f"{PREFIX}/{receiver.kind}/{receiver.id}/readings"
 
 
 def status_topic(gateway_id: str) -> str:
-    return f"sda/v1/gateway/{gateway_id}/status"
+    return f"{PREFIX}/gateway/{gateway_id}/status"
 
 
 def health_topic(gateway_id: str) -> str:
-    return f"sda/v1/gateway/{gateway_id}/health"
+    return f"{PREFIX}/gateway/{gateway_id}/health"
 
 
 def config_topic(gateway_id: str) -> str:
-    return f"sda/v1/gateway/{gateway_id}/config"
+    return f"{PREFIX}/gateway/{gateway_id}/config"
 
 
 def batch(ts_ms: int, seq: int, readings: Sequence[Reading]) -> bytes:

@@ -1,17 +1,17 @@
 """What a receiver keeps of its batches: those that wait, those in flight, and those that the broker may lose. Pure.
 
-As the gateway agent does (docs/operations.md): a batch waits until it is acknowledged, and is held for the replay
-window after that, since a broker that is killed loses what it acknowledged since its last snapshot. Times are seconds
-on one clock."""
+The states and rules are those of the gateway agent's outbox, in memory: ten thousand receivers cannot have a file each.
+A batch waits until it is acknowledged, and is held for the replay window after that, since a broker that is killed
+loses what it acknowledged since its last snapshot. Times are seconds on one clock."""
 
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-IN_FLIGHT = 20  # as many messages as paho and Mosquitto have in flight by default
-# Each acknowledgement starts a new replay window. Two windows after its first one a batch is not sent again.
-REPLAYED_FOR_WINDOWS = 2
+from gateway_agent.outbox import REPLAYED_FOR_WINDOWS
+
+IN_FLIGHT = 20  # as many messages as Mosquitto has in flight by default
 
 
 class Batch(NamedTuple):
@@ -24,6 +24,14 @@ class Batch(NamedTuple):
     ts_ms: int = 0
     first_acked_s: float | None = None
     context: object = None
+
+
+class Sent(NamedTuple):
+    """A message in flight. `batch` None: it is a status (`is_status`) or health."""
+
+    batch: Batch | None
+    sent_s: float
+    is_status: bool = False
 
 
 class _Held(NamedTuple):
@@ -42,13 +50,15 @@ class Limits:
 
 
 class Outbox:
-    """The batches of one receiver. Most are published at once and only ever in flight."""
+    """The batches of one receiver. Most are published at once and only ever in flight.
 
-    __slots__ = ("_held", "_in_flight", "_limits", "_waiting")
+    `in_flight` is the map of message ids that the MQTT client fills and empties."""
+
+    __slots__ = ("_held", "_limits", "_waiting", "in_flight")
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._in_flight: dict[int, tuple[Batch, float]] = {}
+        self.in_flight: dict[int, Sent] = {}
         self._waiting: deque[Batch] | None = None  # an empty deque is larger than all the rest
         self._held: deque[_Held] | None = None
 
@@ -65,11 +75,11 @@ class Outbox:
     @property
     def is_empty(self) -> bool:
         """Whether nothing waits and nothing is in flight."""
-        return not self._waiting and not self._in_flight
+        return not self._waiting and not self.in_flight
 
     def unacknowledged(self) -> Iterator[Batch]:
         """The batches in flight, then those that wait."""
-        yield from (batch for batch, _ in self._in_flight.values())
+        yield from (sent.batch for sent in self.in_flight.values() if sent.batch is not None)
         yield from self._waiting or ()
 
     @property
@@ -80,7 +90,7 @@ class Outbox:
     @property
     def may_send(self) -> bool:
         """Whether another batch may be in flight."""
-        return len(self._in_flight) < IN_FLIGHT
+        return len(self.in_flight) < IN_FLIGHT
 
     def next(self) -> Batch:
         """The oldest waiting batch, which waits no longer."""
@@ -90,18 +100,10 @@ class Outbox:
             self._waiting = None
         return batch
 
-    def sent(self, mid: int, batch: Batch, now_s: float) -> None:
-        """A batch is in flight as message `mid`."""
-        self._in_flight[mid] = (batch, now_s)
-
-    def acknowledged(self, mid: int, now_s: float) -> tuple[Batch, float] | None:
-        """The batch that was in flight as this message, and when it was sent; None: no batch."""
-        found = self._in_flight.pop(mid, None)
-        if found is not None and self._limits.replay_s:
-            self._hold(found[0], now_s)
-        return found
-
-    def _hold(self, batch: Batch, now_s: float) -> None:
+    def acknowledged(self, batch: Batch, now_s: float) -> None:
+        """The broker has a batch, which is no more in flight: hold it for the replay window."""
+        if not self._limits.replay_s:
+            return
         if self._held is None:
             self._held = deque(maxlen=self._limits.held)
         held = self._held
@@ -113,8 +115,8 @@ class Outbox:
 
     def connection_lost(self) -> None:
         """What was in flight waits again, before the others."""
-        unanswered = [batch for batch, _ in self._in_flight.values()]
-        self._in_flight.clear()
+        unanswered = [sent.batch for sent in self.in_flight.values() if sent.batch is not None]
+        self.in_flight.clear()
         if unanswered:
             self._waiting = deque((*unanswered, *(self._waiting or ())))
 

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from simulator.building import Building
-from simulator.faults import Faults
-from simulator.gateway import PlayedGateway, gateways_of
-from simulator.message import Receiver
-from simulator.scenario import Phones, ScheduledBatch
-from simulator.tags import Tags
+from simulator.gateways import PlayedGateway, Tags, gateways_of
+from simulator.message import Receiver, ScheduledBatch
+from simulator.phones import Phones
 from simulator.telemetry import sensors_of
 
 # A gateway that fails loses its network for minutes, soon after the start, so that somebody who has a look sees it, and
 # then every few hours. The platform raises an alert after 20 s.
 FIRST_OUTAGE_S, OUTAGE_S, OUTAGE_EVERY_S = (90.0, 150.0), (120.0, 240.0), (4 * 3600.0, 8 * 3600.0)
+LATE_S = (5.0, 60.0)  # after its time a late batch is sent
 AWAY_S = (60.0, 300.0)  # a phone is switched off for so long
 
 
@@ -28,6 +27,58 @@ class Outage(NamedTuple):
     end_s: float
     sender: int
     switched_off: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """Faults of a run: the same seed gives the same, and without any the batches stay as they are.
+
+    Shares of all batches, 0 … 1. A late batch is sent LATE_S after its time and keeps its time stamp. Receivers' clocks
+    are wrong by up to `clock_skew_s`, early or late."""
+
+    duplicates: float = 0.0
+    late: float = 0.0
+    malformed: float = 0.0
+    clock_skew_s: float = 0.0
+
+    def skew_ms(self, seed: int, sender: int) -> int:
+        """By how much a receiver's clock is ahead, ms."""
+        rng = random.Random(f"{seed}/clock/{sender}")  # noqa: S311 - play, not secrets
+        return round(rng.uniform(-1, 1) * self.clock_skew_s * 1000)
+
+    def apply(self, batches: Iterator[ScheduledBatch], seed: int) -> Iterator[ScheduledBatch]:
+        """The batches with their faults, by due times. Late ones that are left at the end are sent then."""
+        if self.clock_skew_s:
+            batches = self._skewed(batches, seed)
+        if not (self.duplicates or self.late or self.malformed):
+            yield from batches
+            return
+        rng = random.Random(f"{seed}/faults")  # noqa: S311 - play, not secrets
+        delayed: list[ScheduledBatch] = []
+        end_s = 0.0
+        for item in batches:
+            end_s = item.due_s
+            while delayed and delayed[0].due_s <= item.due_s:
+                yield heapq.heappop(delayed)
+            if not item.readings:
+                yield item
+                continue
+            is_late, is_duplicate, is_malformed = (
+                rng.random() < share for share in (self.late, self.duplicates, self.malformed)
+            )
+            faulty = item._replace(copies=1 + is_duplicate, malformed=is_malformed)
+            if is_late:
+                heapq.heappush(delayed, faulty._replace(due_s=item.due_s + rng.uniform(*LATE_S), late=True))
+            else:
+                yield faulty
+        yield from (one._replace(due_s=end_s) for one in sorted(delayed))
+
+    def _skewed(self, batches: Iterator[ScheduledBatch], seed: int) -> Iterator[ScheduledBatch]:
+        skews: dict[int, int] = {}
+        for item in batches:
+            if item.sender not in skews:
+                skews[item.sender] = self.skew_ms(seed, item.sender)
+            yield item._replace(offset_ms=item.offset_ms + skews[item.sender])
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +152,14 @@ def mixed(building: Building, people: People) -> Play:
 def _phones(building: Building, people: People, staff: tuple[str, ...] | None) -> Phones:
     sensors = sensors_of([one.id for one in building.beacons], (), people.seed)
     return Phones(
-        people.count, people.first, people.interval_s, people.readings, people.seed, people.duration_s, staff, sensors
+        people.count,
+        first=people.first,
+        interval_s=people.interval_s,
+        readings=people.readings,
+        seed=people.seed,
+        duration_s=people.duration_s,
+        staff=staff,
+        sensors=sensors,
     )
 
 

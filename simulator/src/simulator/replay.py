@@ -6,12 +6,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from simulator.message import BEACON_FORMS, BEACON_ID, MAX_READINGS, PLAIN_ID, RSSI, Reading, Receiver, window_rssi
-from simulator.scenario import ScheduledBatch
+from gateway_agent import beacon_id
+
+from simulator.message import MAX_READINGS, PLAIN_ID, RSSI, Reading, Receiver, ScheduledBatch, window_rssi
 
 WINDOW_MS = 1000  # a gateway's default scan window
 LONGEST_MS = int(6.5 * 86_400_000)  # the platform refuses readings older than 7 days; half a day is the margin
 COLUMNS = ("ts_ms", "gateway", "beacon", "rssi")
+BEACON_FORMS = "12 hex digits, UUID-MAJOR-MINOR, NAMESPACE-INSTANCE, or 40 hex digits; upper-case, no other separators"
 ALSO_GATEWAY = "receiver"  # its name in recordings with known rooms (tests/accuracy/recordings)
 
 
@@ -82,7 +84,7 @@ def _row(record: dict[str, str | None]) -> Row:
         raise ValueError(f"ts_ms {text['ts_ms']!r} is not a whole number of milliseconds")
     if not re.fullmatch(PLAIN_ID, text["gateway"]):
         raise ValueError(f"gateway {text['gateway']!r} is not an id ({PLAIN_ID})")
-    if not re.fullmatch(BEACON_ID, text["beacon"]):
+    if not beacon_id.is_canonical(text["beacon"]):
         raise ValueError(f"beacon {text['beacon']!r} is not a beacon id ({BEACON_FORMS})")
     if not re.fullmatch(r"-?[0-9]{1,4}", text["rssi"], re.ASCII) or int(text["rssi"]) not in RSSI:
         raise ValueError(f"rssi {text['rssi']!r} is not a whole number of dBm from {RSSI[0]} to {RSSI[-1]}")

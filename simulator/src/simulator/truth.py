@@ -1,4 +1,4 @@
-"""Who truly is in which room when, beside what receivers hear of it. Pure but for the file that `TruthFile` writes."""
+"""Files beside a run: who truly is in which room when, and what the broker acknowledged. Pure but for writing them."""
 
 import csv
 import heapq
@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from simulator.building import Building
+from simulator.message import Receiver
+from simulator.phones import legs_of
 from simulator.plan import Plan
-from simulator.scenario import legs_of
 
-COLUMNS = ("ts_ms", "staff_id", "level", "room")
+TRUTH_COLUMNS = ("ts_ms", "staff_id", "level", "room")
+JOURNAL_COLUMNS = ("acked_ms", "kind", "receiver", "ts_ms", "readings")
 
 
 class Entered(NamedTuple):
@@ -36,7 +38,7 @@ def _rooms(plan: Plan, staff_id: str, seed: int) -> Iterator[Entered]:
 
 
 class TruthFile:
-    """A CSV of COLUMNS. Each line is on its way to the disk at once, so that a run that is killed has what was true."""
+    """A CSV of TRUTH_COLUMNS. Each line is on its way to the disk at once: a run that is killed has what was true."""
 
     def __init__(self, path: Path, building: Building, staff: Sequence[str], seed: int) -> None:
         self._rooms = building.rooms
@@ -46,7 +48,7 @@ class TruthFile:
         self._here: dict[str, None] = dict.fromkeys(staff)
         self._file = path.open("w", encoding="utf-8", newline="", buffering=1)
         self._writer = csv.writer(self._file)
-        self._writer.writerow(COLUMNS)
+        self._writer.writerow(TRUTH_COLUMNS)
 
     def write_until(self, time_s: float, start_ms: int) -> None:
         """What became true up to a time; `start_ms` is the start of the run, epoch milliseconds."""
@@ -60,4 +62,20 @@ class TruthFile:
         """From the end on everybody is in no room."""
         for staff_id in self._here:
             self._writer.writerow((end_ms, staff_id, "", ""))
+        self._file.close()
+
+
+class Journal:
+    """A CSV of JOURNAL_COLUMNS, for who compares it with what is stored: a line for the first
+    acknowledgement of each batch; `ts_ms` is the batch's own time stamp."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("w", encoding="utf-8", newline="", buffering=1 << 16)
+        self._writer = csv.writer(self._file)
+        self._writer.writerow(JOURNAL_COLUMNS)
+
+    def write(self, receiver: Receiver, ts_ms: int, readings: int, acked_ms: int) -> None:
+        self._writer.writerow((acked_ms, receiver.kind, receiver.id, ts_ms, readings))
+
+    def close(self) -> None:
         self._file.close()

@@ -3,7 +3,7 @@
  * is too large is scaled down.
  */
 
-/** Bounds of flows/lib/building/editing/pictures.js. */
+/** Bounds of flows/lib/building/picture-type.js. */
 const [BYTES_MAX, SIDE_MAX_PX] = [8 * 1024 * 1024, 8000];
 /** Longer side of a drawn picture: a centimetre a pixel for a floor of 40 m. */
 const DRAWN_PX = 4000;

@@ -119,7 +119,7 @@ export const UNREGISTERED_COLUMNS = [
 
 /** @param {Endpoint} endpoint */
 const endpointText = ({ address, port }) => {
-  if (!port) return address; // NATS does not say it
+  if (!port) return address; // not every broker says it
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 };
 

@@ -2,7 +2,7 @@
 'use strict';
 
 const { randomBytes } = require('node:crypto');
-const { toNow } = require('../../coverage');
+const { toNow } = require('../../past/coverage');
 const { ApiError, badRequest, unavailable } = require('../../shared/api-error');
 const { parseMoment } = require('../../shared/rfc3339');
 const { StoreBusy, StoreUnavailable } = require('../../store');
@@ -130,7 +130,7 @@ const span = ({ fromMs, toMs }) => ({ start_ms: fromMs, end_ms: toMs });
  * @param {Pick<import('./index').Context, 'completeUntil'|'clock'>} context
  */
 const createWindowFields = ({ completeUntil = toNow, clock }) =>
-  /** @param {Window} window @param {import('../../coverage').Who} who */
+  /** @param {Window} window @param {import('../../past/coverage').Who} who */
   (window, who) => ({ ...span(window), complete_until_ms: completeUntil(window.fromMs, window.toMs, who, clock()) });
 
 /** Too many ask at once: that is soon over. */

@@ -21,8 +21,8 @@ const { createCursors } = require('./paging');
  * @property {import('../../site').Site} site
  * @property {import('../../store').Store} store
  * @property {ReturnType<typeof import('../../devices/telemetry').createTelemetry>} telemetry
- * @property {import('../../rebuild').Rebuild} rebuild
- * @property {import('../../history/known-seed').KnownSeed} knownSeed
+ * @property {import('../../past/rebuild').Rebuild} rebuild
+ * @property {import('../../past/known-people').KnownSeed} knownSeed
  * @property {import('../../access/keys').Keys} keys
  * @property {Pick<import('../../access/audit').Audit, 'folder'|'settle'|'adminAction'|'lookedUp'>} audit
  * @property {import('../../recordings').Recordings} recordings
@@ -31,9 +31,9 @@ const { createCursors } = require('./paging');
  * @property {{put: (bytes: Buffer) => Promise<string>}} pictures of the building's plans
  * @property {() => Promise<void>} reload
  * @property {() => number} clock
- * @property {import('../../coverage').RefuseIncomplete} [refuseIncomplete]
- * @property {import('../../coverage').RefuseIncomplete} [refuseIncompleteStays]
- * @property {import('../../coverage').Coverage['completeUntil']} [completeUntil]
+ * @property {import('../../past/coverage').RefuseIncomplete} [refuseIncomplete]
+ * @property {import('../../past/coverage').RefuseIncomplete} [refuseIncompleteStays]
+ * @property {import('../../past/coverage').Coverage['completeUntil']} [completeUntil]
  * @property {string} apiKey
  * @property {string} [version]
  * @property {(message: string) => void} log

@@ -7,7 +7,7 @@ const { beaconIn } = require('../../../building/ids');
 const { CalibrationConflict, calibrated, createCalibrationRunner, isAsWalked } = require('../../../calibration');
 const { offsetsInUse } = require('../../../devices/learned');
 const { encode } = require('../../../devices/telemetry');
-const { compareIds } = require('../../../history/views/stays');
+const { compareIds } = require('../../../past/views');
 const { RecordingConflict } = require('../../../recordings');
 const { ApiError, badRequest } = require('../../../shared/api-error');
 const { refused, writeOver } = require('../../building');
@@ -36,13 +36,13 @@ const createDeviceAnswers = (context) => ({
 /** @param {Context} context */
 function beaconAnswers({ site, store, telemetry, clock }) {
   /** Reads what is learned of devices, and what of it is in use. */
-  const learned = () => ({ biasOf: site.learning.bias, offsetOf: offsetsInUse(site, clock()) });
+  const learned = () => ({ biasOf: site.devices.learning.bias, offsetOf: offsetsInUse(site, clock()) });
 
   /** @param {string} id of a registered one */
   function beaconOf(id, { biasOf, offsetOf } = learned()) {
     const building = site.building();
     const { level = null, room = null, x_m = null, y_m = null } = building.beacons.get(id) ?? {};
-    const known = site.beacons.of(id);
+    const known = site.devices.beacons.of(id);
     const { heard_ms, receiver, rssi, measured_ms, battery_mv, temperature_c, humidity_pct } = known ?? NOTHING;
     return { beacon: id, kind: building.beacons.has(id) ? 'fixed' : 'tag', level, room, x_m, y_m, staff_id: building.tagOwner.get(id) ?? null,
       heard: known && heard_ms > 0 ? { ts: heard_ms, receiver, rssi } : null,
@@ -89,7 +89,7 @@ function beaconAnswers({ site, store, telemetry, clock }) {
   function gatewayOf(id, { biasOf, offsetOf } = learned()) {
     const listed = site.building().gateways.get(id);
     const { level = null, room = null, x_m = null, y_m = null } = listed ?? {};
-    const { state, since, version, health, reading_ms, readings_per_s } = site.gateways.of(id, clock()) ?? SILENCE;
+    const { state, since, version, health, reading_ms, readings_per_s } = site.devices.gateways.of(id, clock()) ?? SILENCE;
     return { gateway: id, listed: listed !== undefined, level, room, x_m, y_m, state, since, version, health, reading_ms,
       readings_per_s: Math.round(readings_per_s * 100) / 100, rssi_bias_db: biasOf('gateway', id), learned_offset: offsetOf('gateway', id),
       clock_wrong: site.clocks.of('gateway', id) };
@@ -97,13 +97,13 @@ function beaconAnswers({ site, store, telemetry, clock }) {
 
   /** @param {string} id */
   function knownGateway(id) {
-    if (!site.building().gateways.has(id) && !site.gateways.of(id, clock())) throw notFound(`gateway ${id}`);
+    if (!site.building().gateways.has(id) && !site.devices.gateways.of(id, clock())) throw notFound(`gateway ${id}`);
     return id;
   }
 
   /** @param {Ask} ask */
   function listGateways(ask) {
-    const ids = [...new Set([...site.building().gateways.keys(), ...site.gateways.unlisted()])].sort(compareIds);
+    const ids = [...new Set([...site.building().gateways.keys(), ...site.devices.gateways.unlisted()])].sort(compareIds);
     const { items, next } = pageById(ids, (id) => id, ask);
     const known = learned();
     return { gateways: items.map((id) => gatewayOf(id, known)), next };
@@ -178,7 +178,7 @@ function recordingAnswers(context) {
     async startRecording({ body = {}, caller, nowMs }) {
       const staffId = String(body.staff_id);
       const building = context.site.building();
-      const isKnown = building.staff.has(staffId) || context.site.presences().some(({ staff_id: one }) => one === staffId);
+      const isKnown = building.staff.has(staffId) || context.site.live.presences().some(({ staff_id: one }) => one === staffId);
       if (!isKnown) throw new ApiError(404, `there is no staff member ${staffId} in the building file, and none is heard`);
       const wanted = { staffId, name: body.name || nameOf(nowMs), by: caller.name };
       const recording = await orConflict(() => context.recordings.start(wanted, building.file));

@@ -1,10 +1,10 @@
 // @ts-check
 'use strict';
 
-const { contacts } = require('../../../history/views/contacts');
-const { createRoomRanking, createStaffRanking } = require('../../../history/views/rankings');
-const { createPatrols, occupancy, visits } = require('../../../history/views/rooms');
-const { allStays, compareIds, createMerge, within } = require('../../../history/views/stays');
+const {
+  contacts, createRoomRanking, createStaffRanking, createPatrols, occupancy, visits,
+  allStays, compareIds, createStayMerge, within,
+} = require('../../../past/views');
 const { badRequest } = require('../../../shared/api-error');
 const { howSure, isProbable } = require('../../../shared/probable');
 const { DAY_MS, KEPT_DAYS, createWindowFields, fromStore, isSet, notFound, pageById, possible, several } = require('../ask');
@@ -30,7 +30,7 @@ function staffAnswers(context) {
   const windowFields = createWindowFields(context);
 
   /**
-   * @param {string} id @param {ReturnType<typeof site.presences>[number]|undefined} presence
+   * @param {string} id @param {ReturnType<typeof site.live.presences>[number]|undefined} presence
    * @param {{level_db: number|null, level_sd_db: number|null}|null|undefined} learned of their tag or phone
    */
   function about(id, presence, learned) {
@@ -41,18 +41,18 @@ function staffAnswers(context) {
   }
 
   /** @param {string} id */
-  const presencesOf = (id) => site.presences().filter(({ staff_id: one }) => one === id);
+  const presencesOf = (id) => site.live.presences().filter(({ staff_id: one }) => one === id);
 
   /** Refuse who is neither listed nor here nor in the history. @param {string} id */
   async function mustBeKnown(id) {
-    if (site.building().staff.has(id) || presencesOf(id).length > 0 || site.history.between(id, 0, Infinity).length > 0) return;
+    if (site.building().staff.has(id) || presencesOf(id).length > 0 || site.memory.history.between(id, 0, Infinity).length > 0) return;
     if (!await fromStore(store.hasPlaces(id, clock() - KEPT_DAYS * DAY_MS))) throw notFound(`staff member ${id}`);
   }
 
   /** @param {Ask} ask */
   function listStaff(ask) {
-    const present = new Map(site.presences().map((presence) => [presence.staff_id, presence]));
-    const learnedStrengths = new Map(site.learnedStrengths().map((one) => [one.staff_id, one]));
+    const present = new Map(site.live.presences().map((presence) => [presence.staff_id, presence]));
+    const learnedStrengths = new Map(site.live.learnedStrengths().map((one) => [one.staff_id, one]));
     const ids = [...new Set([...site.building().staff.keys(), ...present.keys()])].sort(compareIds);
     const { items, next } = pageById(ids, (id) => id, ask);
     return { staff: items.map((id) => about(id, present.get(id), learnedStrengths.get(id))), next };
@@ -61,12 +61,12 @@ function staffAnswers(context) {
   /** @param {Ask} ask */
   async function getStaff({ params: { staff_id: id } }) {
     await mustBeKnown(id);
-    return about(id, presencesOf(id)[0], site.trace(id));
+    return about(id, presencesOf(id)[0], site.live.trace(id));
   }
 
   /** @param {Ask} ask */
   async function getTrace({ params: { staff_id: id } }) {
-    const trace = site.trace(id);
+    const trace = site.live.trace(id);
     if (trace) return trace;
     await mustBeKnown(id);
     return { staff_id: id, ts: null, room: null, rooms: [], heard: [], level_db: null, level_sd_db: null, change: null };
@@ -74,7 +74,7 @@ function staffAnswers(context) {
 
   /** Asks the database only for what memory does not hold. @param {Ask} ask */
   async function listLocations({ params: { staff_id: id, doubtful }, window, after, limit, nowMs, next }) {
-    const memoryMs = site.history.completeFrom(id, nowMs);
+    const memoryMs = site.memory.history.completeFrom(id, nowMs);
     const onlyDoubtful = isSet(doubtful);
     /** @type {import('../paging').Read<import('../../../store/people').Placed>} */
     const read = async (from, to, count) => {
@@ -84,7 +84,7 @@ function staffAnswers(context) {
         return store.placesOf(id, from, storedTo, count, onlyDoubtful);
       }) : [];
       if (older.length >= count) return older;
-      const recent = site.history.between(id, Math.max(from, storedTo), to - 1);
+      const recent = site.memory.history.between(id, Math.max(from, storedTo), to - 1);
       return [...older, ...(onlyDoubtful ? recent.filter(isDoubtful) : recent)].slice(0, count);
     };
     const { items, last } = await readPage(read, possible(window, nowMs, KEPT_DAYS), after, limit, { ts: ({ ts }) => ts, id: () => '' });
@@ -101,8 +101,8 @@ function staffAnswers(context) {
     const wanted = (/** @type {{staff_id: string, level: string}} */ one) =>
       (staff === null || staff.includes(one.staff_id)) && (level === undefined || one.level === level);
     if (fromMs < toMs) await fromStore(async () => refuseIncompleteStays(fromMs, toMs, staff ?? [], nowMs));
-    const [now, recent] = [site.openStays().filter(wanted), site.recentStays.list(wanted)];
-    /** @type {import('../paging').Read<import('../../../history/views/stays').Stay>} */
+    const [now, recent] = [site.live.openStays().filter(wanted), site.memory.recentStays.list(wanted)];
+    /** @type {import('../paging').Read<import('../../../past/views').Stay>} */
     const read = async (from, to, count) => {
       const into = from < fromMs ? await fromStore(store.staysInto(staff, fromMs)) : [];
       const since = Math.max(from, fromMs);
@@ -166,7 +166,7 @@ const locationAnswer = (location) => {
 /** @param {import('../../../store/people').Placed} location */
 const isDoubtful = ({ probability, corrected }) => isProbable(probability) || corrected === true;
 
-/** @param {import('../../../history/views/stays').Stay} stay */
+/** @param {import('../../../past/views').Stay} stay */
 const stayAnswer = ({ level, room, enter_ms, leave_ms, open }) =>
   ({ level, room, enter_ms, leave_ms, duration_s: (leave_ms - enter_ms) / 1000, ongoing: open });
 
@@ -175,7 +175,7 @@ const stayAnswer = ({ level, room, enter_ms, leave_ms, open }) =>
  * @param {import('..').Context} context
  */
 function placeAnswers({ site }) {
-  const now = () => occupancy(site.building(), site.presences());
+  const now = () => occupancy(site.building(), site.live.presences());
 
   /** @param {import('../../../building').Level} level @param {ReturnType<typeof now>} rooms */
   const headOf = ({ id, name, width_m, height_m }, rooms) =>
@@ -231,8 +231,8 @@ function visitAnswers({ site, store, everybody, refuseIncompleteStays = () => {}
     const { fromMs, toMs } = possible(window, nowMs, KEPT_DAYS);
     if (fromMs < toMs) await fromStore(async () => refuseIncompleteStays(fromMs, toMs, [], nowMs));
     const isThere = (/** @type {{room: string}} */ one) => one.room === room;
-    const [now, recent] = [site.openStays().filter(isThere), site.recentStays.list(isThere)];
-    /** @type {import('../paging').Read<import('../../../history/views/stays').Stay>} */
+    const [now, recent] = [site.live.openStays().filter(isThere), site.memory.recentStays.list(isThere)];
+    /** @type {import('../paging').Read<import('../../../past/views').Stay>} */
     const read = async (from, to, count) => {
       const since = Math.max(from, fromMs);
       const found = since < to ? await fromStore(store.staysIn(room, since, to, count)) : [];
@@ -282,7 +282,7 @@ function visitAnswers({ site, store, everybody, refuseIncompleteStays = () => {}
 
 /**
  * Questions about the stays of everybody, taken in pieces, so that the live path keeps its pace.
- * @typedef {import('../../../history/views/stays').Stay} Stay
+ * @typedef {import('../../../past/views').Stay} Stay
  * @typedef {import('../ask').Window} Window
  */
 
@@ -298,8 +298,8 @@ function createEverybody({ site, store, clock, refuseIncompleteStays = () => {} 
   const each = ({ fromMs, toMs }, add) => fromStore(async () => {
     if (fromMs >= toMs) return;
     refuseIncompleteStays(fromMs, toMs, [], clock()); // whose backlog is late does not keep all the others waiting
-    const merge = createMerge(site.openStays(), site.recentStays.list(({ enter_ms: ms }) => ms < toMs));
-    const take = (/** @type {import('../../../history/views/stays').StoredStay} */ one) => {
+    const merge = createStayMerge(site.live.openStays(), site.memory.recentStays.list(({ enter_ms: ms }) => ms < toMs));
+    const take = (/** @type {import('../../../past/views').StoredStay} */ one) => {
       const stay = merge.take(one);
       if (stay) add(stay);
     };
@@ -315,8 +315,8 @@ function createEverybody({ site, store, clock, refuseIncompleteStays = () => {} 
    */
   const around = (staffId, { fromMs, toMs }) => fromStore(async () => {
     refuseIncompleteStays(fromMs, toMs, [staffId], clock());
-    const presences = site.openStays();
-    const recent = site.recentStays.list(({ enter_ms: ms }) => ms < toMs);
+    const presences = site.live.openStays();
+    const recent = site.memory.recentStays.list(({ enter_ms: ms }) => ms < toMs);
     const staff = [staffId];
     const found = [...await store.staysInto(staff, fromMs), ...await store.staysOf({ staff }, fromMs, toMs, MAX_STAYS)];
     const isTheirs = (/** @type {{staff_id: string}} */ one) => one.staff_id === staffId;

@@ -3,7 +3,7 @@
 
 const { KeyError, KeyFileError, NameTaken, parseExpiry, readAudit, sizeOfSubjects: size } = require('../../../access');
 const { byUrgency, stateOf } = require('../../../alerts/alert-list');
-const { createEvents } = require('../../../history/events');
+const { createEvents } = require('../../../past/lookup');
 const { ApiError, badRequest } = require('../../../shared/api-error');
 const { parseMoment } = require('../../../shared/rfc3339');
 const { KEPT_DAYS, createWindowFields, fromStore, momentMs, possible } = require('../ask');

@@ -16,8 +16,9 @@ const hex = (...lengths) => lengths.map((length) => `[0-9A-Fa-f]{${length}}`).jo
 const SIXTEEN_BITS = '(0|[1-9][0-9]{0,3}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
 const MAC = `${hex(12)}|${hex(2)}(:${hex(2)}){5}|${hex(2, 2, 2, 2, 2, 2)}`;
 const IBEACON = `(${hex(32)}|${hex(8, 4, 4, 4, 12)})-${SIXTEEN_BITS}-${SIXTEEN_BITS}`;
+const NO_MAC = '(?:(?:00[:-]?){5}00|(?:[Ff]{2}[:-]?){5}[Ff]{2})';
 /** A beacon as people write it: what `normaliseBeacon` takes. */
-const BEACON_WRITTEN = new RegExp(`^(${MAC}|${IBEACON}|${hex(20, 12)}|${hex(40)})$`);
+const BEACON_WRITTEN = new RegExp(`^(?!${NO_MAC}$)(${MAC}|${IBEACON}|${hex(20, 12)}|${hex(40)})$`);
 
 const TIME = {
   anyOf: [{ type: 'string', format: 'date-time' }, { type: 'number', minimum: 0, exclusiveMaximum: 1e11 }],

@@ -21,7 +21,7 @@ const staffPaths = {
   '/api/v1/people/known': {
     get: {
       operationId: 'listKnownPeople', tags: TAG, 'x-right': 'history', 'x-audited': false, summary: 'Who has a past here, or is about to',
-      description: 'For a campus entry, which asks this site about nobody else. Whoever any answer about the past may be about is among them before '
+      description: 'For an entry to several sites, which asks no more of this one. Whoever any answer about the past may be about is among them before '
         + 'that answer can be given; none of them is taken out while the part of `version` before the dot stays. With `after` only who came since, and '
         + 'the answer waits for them for `wait_ms` at most. 503 while it cannot be said: after a start, and while a time is being located in which '
         + 'somebody new may be found. It has no times and no places, and is not written to the audit log.',
