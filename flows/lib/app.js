@@ -31,7 +31,7 @@ const { version } = require('../package.json');
 /** A right key is never made to wait, so nothing but its length keeps it from being guessed; characters. */
 const GUESSABLE = 20;
 
-/** What stands before the flows and outlives a deploy: host names, proxies, logins, HTTPS, open pages. */
+/** The part that stands before the flows and outlives a deploy: host names, proxies, logins, HTTPS, open pages. */
 class Front {
   /**
    * @param {import('./config').Config} config
@@ -103,7 +103,7 @@ class App {
       health: this.health.report, keys: createKeyReader(inFolder(KEY_FILE), clock) });
   }
 
-  /** What happens again and again, and how often. */
+  /** Starts the periodic work. */
   start() {
     const { site, past, health, clock } = this;
     this.#every(200, health.readBack);
@@ -150,12 +150,12 @@ class App {
     return this.#http.access;
   }
 
-  /** What the HACS routes ask. */
+  /** The questions of the HACS routes. */
   get hacs() {
     return this.#http.hacs;
   }
 
-  /** What is answered over HTTP. @param {string} dashboardPath where `/` leads */
+  /** The routes of HTTP. @param {string} dashboardPath where `/` leads */
   routes(dashboardPath) {
     return this.#http.routes(dashboardPath);
   }

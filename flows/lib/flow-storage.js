@@ -31,7 +31,7 @@ function createFlowStorage({ flowFile, credentialsFile, folder, base, warn }) {
   const damaged = new Set();
 
   /**
-   * What users made. A damaged file costs only them: our flows start without it, and it is set aside before it is written again.
+   * The flows that users made. A damaged file costs only them: our flows start without it, and it is set aside before it is written again.
    * @template T @param {string} file @param {T} nothing @param {(value: any) => boolean} isGood @returns {Promise<T>}
    */
   async function readTheirs(file, nothing, isGood) {
@@ -97,7 +97,7 @@ async function readJson(file) {
 }
 
 /**
- * What users made of our flows in the editor: nodes of their own, and changes of ours property by property. Wires and other lists of
+ * The changes that users made in the editor: nodes of their own, and changes of ours property by property. Wires and other lists of
  * ids are kept as what was added and taken away, so that an update of ours may change the rest of such a list. Pure.
  * @typedef {{id: string, [key: string]: any}} Node as in a flow file
  * @typedef {{add: string[], remove: string[]}} ListChange
@@ -112,7 +112,7 @@ const ID_LISTS = ['nodes', 'scope', 'links'];
 const noUserChanges = () => ({ v: 1, nodes: [], changed: {}, removed: [] });
 
 /**
- * What differs between our flows and those that were deployed.
+ * The differences between our flows and those that were deployed.
  * @param {Node[]} ours @param {Node[]} deployed
  * @returns {UserChanges}
  */

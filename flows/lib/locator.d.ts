@@ -1,5 +1,5 @@
 /**
- * What the rest of the flows knows of a locator. The locator itself is typed under a tsconfig of its own (numerics over
+ * A locator as the rest of the flows knows it. The locator itself is typed under a tsconfig of its own (numerics over
  * typed arrays, where an index is never checked for undefined), and is held to this page there.
  */
 import type { Building } from './building';
@@ -8,9 +8,9 @@ import type { Settings } from './locator/settings';
 import type { Work } from './shared/pieces';
 
 export type { Settings };
-/** What follows from a building; what that is, the locators alone know. */
+/** Made of a building, for locators alone. */
 export type Prepared = any;
-/** What a locator knows; only locators read it. */
+/** A locator's knowledge; only locators read it. */
 export type Saved = any;
 export type State = 'present' | 'stale' | 'lost';
 
@@ -37,7 +37,7 @@ export type Presence = { staff_id: string; level: string; room: string; since: n
 /** Readings of a time that is over for this person: its history may be located anew. */
 export type Late = { staff_id: string; ts: number };
 /**
- * What is new; presences only where room, its beginning or state changed, or the probability crossed 0.7 in either direction; of one
+ * News; presences only where room, its beginning or state changed, or the probability crossed 0.7 in either direction; of one
  * person not twice within 5 s of event time for that alone.
  */
 export type Outcome = {
@@ -58,7 +58,7 @@ export type Trace = {
 
 export type LearnedStrength = { staff_id: string; level_db: number | null; level_sd_db: number | null };
 type DeviceName = { kind: 'gateway' | 'beacon'; id: string };
-/** What a gateway hears people by, or a beacon is heard by, more (negative: less) than others; it is subtracted from readings. place: by `placementKey`. */
+/** By how much more (negative: less) than others a gateway hears people, or a beacon is heard; it is subtracted from readings. place: by `placementKey`. */
 export type Offset = DeviceName & { place: string; offset_db: number };
 /**
  * from_ms: event time, epoch ms, from which it holds; silent: devices that are silent though they should be heard; plan: ids of the levels
@@ -66,7 +66,7 @@ export type Offset = DeviceName & { place: string; offset_db: number };
  */
 export type LearnedVersion = { from_ms: number; offsets: Offset[]; silent?: DeviceName[]; plan?: string[] };
 /**
- * What one person's readings said at one moment. room, advised: by the rule alone, and as the measured plan advises; devices: that are heard, with their
+ * One person's readings at one moment. room, advised: by the rule alone, and as the measured plan advises; devices: that are heard, with their
  * mean level, dBm, without learned offsets.
  */
 export type Sample = {
@@ -79,7 +79,7 @@ export interface Locator {
   hear(batch: Batch, nowMs: number, outcome: Outcome): void;
   /** Let time pass: steps come to their end, people grow stale, get lost and are forgotten. Several times a second. */
   tick(nowMs: number, outcome: Outcome): void;
-  /** What follows from another building, which takes its time; to be done before `setBuilding`, in pieces. */
+  /** Prepares for another building, which takes its time; to be done before `setBuilding`, in pieces. */
   prepare(next: Building): Work<Prepared>;
   /**
    * Use another building from now on. What was heard up to now is located with the old one; whoever is in a room that
@@ -87,7 +87,7 @@ export interface Locator {
    */
   setBuilding(next: Building, nowMs: number, outcome: Outcome, prepared?: Prepared): void;
   /**
-   * What the broker says about a gateway; silence of one that is out means nothing. ms: when, epoch ms: what it hears some seconds
+   * The broker's word about a gateway; silence of one that is out means nothing. ms: when, epoch ms: what it hears some seconds
    * later shows that it is not out. Not given: it stays out until another call.
    */
   setGateway(id: string, up: boolean, ms?: number): void;
@@ -104,7 +104,7 @@ export interface Locator {
   openStays(): Presence[];
   /** Why somebody is said to be where they are; null where nothing is known of them. */
   trace(staffId: string): Trace | null;
-  /** What measured devices are expected to be heard like in a room, on average over its places, by device id, dBm. */
+  /** Expected levels of measured devices in a room, on average over its places, by device id, dBm. */
   expectedIn(room: string): Map<string, number>;
   /** How much stronger than calibrated each tag or phone is, dB. */
   learnedStrengths(): LearnedStrength[];

@@ -56,7 +56,7 @@ class Site {
     this.bus.on('locations', noteAll).on('stays', noteAll); // a user's flow may add some
     this.live = new Live({ bus: this.bus, building, startedMs, devices: this.devices, memory: this.memory, broker: this.broker,
       clocks, leavesOut, presences, clock });
-    /** What is wrong with the building file as it is now, if it is not the one in use. @type {string[]} */
+    /** The faults of the building file as it is now, if it is not the one in use. @type {string[]} */
     this.buildingFaults = [];
     this.bus.on('buildingRefused', (faults) => { this.buildingFaults = faults; });
   }

@@ -5,7 +5,7 @@ const fs = require('node:fs');
 const os = require('node:os');
 const path = require('node:path');
 const { test } = require('node:test');
-const { faultsOf, importsOf, loopsOf } = require('../bin/rooms');
+const { ROOMS, faultsOf, importsOf, loopsOf } = require('../bin/rooms');
 
 /** Files of a library with two rooms, by name. */
 function imports(t, files) {
@@ -35,4 +35,9 @@ test('rooms that import each other, also through others, are a loop', (t) => {
   const { lib, all } = imports(t, { 'a/index.js': "require('../b')", 'b/index.js': "require('../c')", 'c/index.js': "require('../a')",
     'd/index.js': "require('../a')" });
   assert.deepEqual(loopsOf(lib, all), ['a ↔ b ↔ c']);
+});
+
+test('the picture in CONTRIBUTING.md has the rooms in their order, the roof first', () => {
+  const picture = fs.readFileSync(path.join(__dirname, '../../CONTRIBUTING.md'), 'utf8').split('flows/lib/ ───')[1].split('```')[0];
+  assert.deepEqual([...picture.matchAll(/^ │ (\w+) +\S/gm)].map(([, room]) => room), ROOMS.toReversed());
 });

@@ -4,7 +4,7 @@
 const { RecordChain } = require('./mosquitto-one-tls-record');
 
 /**
- * What MQTT.js writes within one turn of the event loop goes out together, in one system call instead of one for each message and each
+ * Writes of MQTT.js within one turn of the event loop go out together, in one system call instead of one for each message and each
  * acknowledgement. Nothing waits for a timer, and not for the broker's kernel to acknowledge what went before (Nagle's algorithm, which
  * delays a message after a PUBACK by up to 40 ms). Over TLS the writes are chained (`mosquitto-one-tls-record.js`).
  * @typedef {import('node:stream').Writable & {encrypted?: boolean, setNoDelay?: (noDelay: boolean) => unknown}} Stream

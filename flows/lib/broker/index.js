@@ -27,7 +27,7 @@ class Broker {
 }
 
 /**
- * What was found out, on its way to the outbox. The nodes of the flow carry it there as messages, a batch of each kind; while none
+ * Results on their way to the outbox. The nodes of the flow carry it there as messages, a batch of each kind; while none
  * is attached (a node is being deployed again, or there is no Node-RED) it goes to the outbox directly. No object that is handed
  * over is kept or changed here afterwards, so whoever receives it may do with it what they like.
  * @typedef {import('./messages').Kind} Kind
@@ -80,7 +80,7 @@ class Results {
     else for (const kind of kinds) this.publish(kind, batches[kind], nowMs);
   }
 
-  /** What was located again and has been published: for users' nodes alone. The receiver may change it. @param {Batches} batches */
+  /** Results that were located again and published: for users' nodes alone. The receiver may change it. @param {Batches} batches */
   again(batches) {
     this.#carrier?.(batches, true);
   }

@@ -4,7 +4,7 @@
 const { howSure, isProbable, isSure } = require('../shared/probable');
 
 /**
- * What was found out, as messages for the broker (the contract's payloads).
+ * Results as messages for the broker (the contract's payloads).
  * @typedef {import('../locator').Outcome} Outcome
  * @typedef {import('./outbox').Message} Message
  */
@@ -79,7 +79,7 @@ const eventOf = (event) => ({ ...event, subject: event.gateway ?? event.beacon ?
 /** @typedef {import('../live/readings').Rejection & {ts: number, topic: string, payload: string}} Refusal payload: its beginning */
 
 /**
- * What was refused, with the message that it came in.
+ * A refusal, with the message that it is about.
  * @param {import('../live/readings').Rejection} rejection
  * @param {string} topic
  * @param {Buffer} payload
@@ -104,7 +104,7 @@ class Unpublishable extends Error {
   }
 }
 
-/** What makes an item one of its kind: keys, and the type of their values. @type {Record<Kind, Record<string, string>>} */
+/** Keys of an item of each kind, and the type of their values. @type {Record<Kind, Record<string, string>>} */
 const KEYS = {
   locations: { staff_id: 'string', ts: 'number', room: 'string' },
   stays: { staff_id: 'string', ts: 'number', room: 'string' },

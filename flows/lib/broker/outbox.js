@@ -27,7 +27,7 @@ class BrokerUnavailable extends Error {
   name = 'BrokerUnavailable';
 }
 
-/** What is kept until the broker has acknowledged it. */
+/** Keeps messages until the broker has acknowledged them. */
 class Outbox {
   #bounds;
   #bus;
@@ -160,12 +160,12 @@ class Outbox {
     return [...this.#inFlight.values()].reduce((ms, { firstMs = nowMs }) => Math.max(ms, nowMs - firstMs), 0);
   }
 
-  /** What the broker has not acknowledged yet, in the order of sending. @returns {Message[]} */
+  /** Messages that the broker has not acknowledged yet, in the order of sending. @returns {Message[]} */
   unacknowledged() {
     return [...this.#inFlight.values(), ...this.#again, ...this.#waiting.values()].filter(isFirst).map(asMessage);
   }
 
-  /** What is published again is counted once, as that. */
+  /** A message that is published again is counted once, as that. */
   counters() {
     return { ...this.#counters, waiting: this.#waiting.size + this.#again.filter(isFirst).length,
       in_flight: [...this.#inFlight.values()].filter(isFirst).length };
@@ -199,7 +199,7 @@ class Outbox {
     return true;
   }
 
-  /** What the broker may have forgotten goes first, then what was on its way to it: the newest is said last. @param {number} nowMs */
+  /** Messages that the broker may have forgotten go first, then those on their way: the newest is published last. @param {number} nowMs */
   #sendAgain(nowMs) {
     const taken = this.#replay.take();
     const forgotten = taken.filter(({ retain }) => !retain)
@@ -232,7 +232,7 @@ const isFirst = (/** @type {Entry} */ { replayed }) => !replayed;
 const asMessage = ({ topic, payload, retain = false }) => ({ topic, payload, retain });
 
 /**
- * What the broker has acknowledged within the last minute, oldest first. Of retained topics only those that are still cleared:
+ * Messages that the broker has acknowledged within the last minute, oldest first. Of retained topics only those that are still cleared:
  * of the others whoever publishes them knows the newest.
  */
 class Replay {

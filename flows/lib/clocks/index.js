@@ -33,7 +33,7 @@ const SWEEP_MS = 60_000;
 /** The flows' own probe comes each 4 s. Where none came for longer, messages wait for us, nobody knows how long. */
 const PROBED_MS = 8000;
 
-/** What the broker has kept for us comes at once after a start. */
+/** Messages that the broker has kept for us come at once after a start. */
 const START_MS = 2000;
 
 class Clocks {
@@ -96,7 +96,7 @@ class Clocks {
     return held;
   }
 
-  /** What arrives from now on may have waited. @param {number} nowMs */
+  /** Batches that arrive from now on may have waited. @param {number} nowMs */
   begin(nowMs) { this.startedMs = nowMs; }
 
   /** A probe of the flows came back on the way of readings. @param {number} sentMs @param {number} nowMs */

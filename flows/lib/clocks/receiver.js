@@ -90,7 +90,7 @@ class ReceiverClock {
     return this.held.length > 0 && !this.unwritten && isOver ? this.release() : [];
   }
 
-  /** What is held, each at the time that is known for it now. The new version, if any, is on disk. @returns {Batch[]} */
+  /** The batches that are held, each at the time that is known for it now. The new version, if any, is on disk. @returns {Batch[]} */
   release() {
     this.unwritten = false;
     /** @type {Batch[]} */

@@ -20,9 +20,9 @@
  * @property {number[]} unsaid readings since then, of each of these
  */
 
-/** What a beacon says of itself, in the order of `said_ms` and `unsaid`. */
+/** Values that a beacon says of itself, in the order of `said_ms` and `unsaid`. */
 const VALUES = /** @type {const} */ (['battery_mv', 'temperature_c', 'humidity_pct']);
-/** What it has not said for an hour in which it was heard so often is forgotten: agents repeat what it says once a minute. */
+/** A value that it has not said for an hour, though it was heard so often, is forgotten: agents repeat values once a minute. */
 const UNSAID_MS = 3_600_000;
 const UNSAID_READINGS = 600;
 

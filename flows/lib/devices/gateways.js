@@ -173,7 +173,7 @@ function createGateways() {
     unlisted: () => [...unlisted.keys()].reverse(),
     /** Takes a line of the broker's log. */
     handleLine: statuses.handleLine,
-    /** What is to be published where retained states are wrong. @param {import('../building').Building} building @param {number} nowMs */
+    /** Messages that correct wrong retained states. @param {import('../building').Building} building @param {number} nowMs */
     corrections: (building, nowMs) => statuses.corrections(building, aliveMsOf, nowMs),
     /** Readings that gateways lost since our start. @returns {Record<string, number>} by reason */
     lost: losses.byReason,

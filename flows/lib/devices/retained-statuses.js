@@ -4,7 +4,7 @@
 const { readLine } = require('./broker-log');
 
 /**
- * What the broker retains of gateways' states, held against what is heard. Of an account that is removed the broker publishes no last
+ * The states of gateways that the broker retains, compared with what is heard. Of an account that is removed the broker publishes no last
  * will, nor for a client that says goodbye, and not every gateway has one: what it claimed, that it is online, would be retained for
  * ever. So would the status of a gateway that is in no building any more.
  * @typedef {{topic: string, payload: string, retain: true}} Message
@@ -12,7 +12,7 @@ const { readLine } = require('./broker-log');
 
 /** Who is there says something sooner: agents send their health every 15 s, and reconnect within that. */
 const WAIT_MS = 20_000;
-/** What was in flight when a connection ended comes within this. */
+/** Messages in flight when a connection ended come within this. */
 const FLIGHT_MS = 1000;
 /** The status of a gateway that the building file does not list is taken off after such a silence. */
 const LEFT_MS = 600_000;
@@ -45,7 +45,7 @@ function createRetainedStatuses() {
       else if (gone && gone.reason !== 'session taken over' && ended.size < ENDED_MAX) ended.set(gone.id, nowMs);
     },
     /**
-     * What is to be published; each once.
+     * Messages to publish; each once.
      * @param {import('../building').Building} building
      * @param {(id: string) => number} aliveMs when a gateway sent something last; 0: never
      * @param {number} nowMs

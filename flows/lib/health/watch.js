@@ -85,7 +85,7 @@ function watchHealth({ site, past, stores, config, knownTime, httpsListener, ver
     },
     /** Reads figures of the other parts; every few seconds. */
     pollParts: each(parts.poll, certificate.poll, second?.poll),
-    /** What waits, and whether it is passed on, is said within seconds. */
+    /** The queues of the spool, and whether they are passed on, are known within seconds. */
     pollSpool: each(spool.poll, second?.pollSpool),
     /** Points that wait in Telegraf; null: not known. */
     ingestWaiting: () => /** @type {number|null} */ (parts.figures.find(({ name }) => name === 'ingest_waiting')?.read() ?? null),

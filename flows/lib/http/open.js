@@ -7,8 +7,8 @@ const { createHacs } = require('./hacs');
 const { createMiddleware, createRouter } = require('./index');
 
 /**
- * What is answered over HTTP: `/api`, `/health`, `/metrics`, the login and the pages; `access` and `hacs` are what the nodes of the HACS
- * routes and of a user's own ask.
+ * All routes of HTTP: `/api`, `/health`, `/metrics`, the login and the pages; the nodes of the HACS routes and of a user's own ask `access`
+ * and `hacs`.
  * @param {object} deps
  * @param {import('../app').Front} deps.front
  * @param {import('../site').Site} deps.site
@@ -45,7 +45,7 @@ function openHttp({ front, site, store, past, building, health, alerts, recordin
   return {
     access,
     hacs: createHacs(context),
-    /** What stands before every route, and ours. @param {string} dashboardPath where `/` leads */
+    /** The checks before every route, and our routes. @param {string} dashboardPath where `/` leads */
     routes: (dashboardPath) => (
       { middleware: createMiddleware(context), router: createRouter({ ...context, dashboardPath }, access), log: context.log }),
     /** A key that is revoked by `make key` is refused after this; about once a second. */

@@ -2,11 +2,11 @@
 'use strict';
 
 /**
- * What comes over the wires of a flow, which anybody may have drawn: looked at before it is used, and taken in pieces.
+ * Messages that come over the wires of a flow, which anybody may have drawn: checked before they are used, and taken in pieces.
  * @typedef {import('./readings').Batch} Batch
  */
 
-/** What a request waits for at most is this and a piece of locating (`newest-first.js`), beside the one message that is being taken. */
+/** A request waits for this and a piece of locating at most (`newest-first.js`), beside the one message that is being taken. */
 const PIECE_MS = 1;
 const MAX_WAITING = 1000; // a tenth of a second's work
 

@@ -197,7 +197,10 @@ class Live {
     if (!this.#recovering && stored && !again) this.#bus.emit('skipped', batch, nowMs);
   }
 
-  /** What does not depend on who is where. @param {Batch} batch @param {number} nowMs @returns {boolean} whether the database takes it */
+  /**
+   * Takes the part that does not depend on who is where.
+   * @param {Batch} batch @param {number} nowMs @returns {boolean} whether the database takes it
+   */
   #note(batch, nowMs) {
     const building = this.#building;
     this.#counters.unregistered += this.#beacons.addBatch(batch, building, nowMs);
@@ -210,7 +213,7 @@ class Live {
   }
 
   /**
-   * What was found goes into memory at once, so that an answer never waits for the next batch.
+   * Results go into memory at once, so that an answer never waits for the next batch.
    * @param {number} nowMs @param {number} [readMs] of the batch by which it was found
    */
   #remember(nowMs, readMs = -Infinity) {
@@ -288,7 +291,7 @@ class Live {
 
   // --- the building changes
 
-  /** What follows from another building, made while the one of now stays in use. @param {Building} next */
+  /** Prepares for another building, while the present one stays in use. @param {Building} next */
   prepare(next) {
     return inPieces(this.#locator.prepare(next));
   }
@@ -309,7 +312,7 @@ class Live {
   }
 
   /**
-   * What the broker says about a gateway: that one hears nothing means nothing while it is out.
+   * The broker's word about a gateway: its silence means nothing while it is out.
    * @param {string} id @param {boolean} up @param {number} nowMs
    */
   setGateway(id, up, nowMs) {

@@ -24,7 +24,7 @@ const OVERLOADED_AFTER_MS = 250;
 const MAX_WAITING = 60_000;
 /** A backlog gives way to the present for so long; then only the newest of its receivers is taken, too. */
 const BACKLOG_WAITS_MS = 30_000;
-/** What waits less is in time … */
+/** A batch that waits less is in time … */
 const IN_TIME_MS = 100;
 /** … and when for so long nothing waited longer and nothing was skipped, all are taken in order again. */
 const RECOVERED_AFTER_MS = 1000;
@@ -149,7 +149,7 @@ class NewestFirst {
     return Math.min(Math.max(PIECE_MS, LOCATING_SHARE * (nowMs - this.#endedMs)), LONGEST_PIECE_MS);
   }
 
-  /** What arrived gets in line, or to the backlog of its receiver. A backlog that waited too long gets in line. */
+  /** An arrived batch gets in line, or to the backlog of its receiver. A backlog that waited too long gets in line. */
   #enterAll() {
     const [arrived, backlogs] = [this.#arrived, this.#backlogs];
     const nowMs = this.#clockMs();
@@ -240,7 +240,7 @@ class Fifo {
 }
 
 /**
- * What receivers kept while they were offline, in the order of arrival. Of such a receiver what is newer waits here, too, so that
+ * Batches that receivers kept while they were offline, in the order of arrival. Newer ones of such a receiver wait here, too, so that
  * its order stays.
  */
 class Backlogs {

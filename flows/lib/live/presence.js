@@ -6,7 +6,7 @@ const { presenceMessage } = require('../broker/messages');
 const { createStateFile } = require('../shared/state-file');
 
 /**
- * What follows from who is where: who is lost or left the building file, which rooms are crowded, who is played by a simulator.
+ * Consequences of who is where: who is lost or left the building file, which rooms are crowded, who is played by a simulator.
  * @typedef {import('../locator').Presence} Presence
  * @typedef {import('../building').Building} Building
  * @typedef {object} Now what is known
@@ -28,8 +28,8 @@ const REARM_MS = 30_000;
 const PLAYED_MS = 60_000;
 
 /**
- * What was published of each person, compared with what is known: nobody stays `present` whose room is gone, and of who left the building
- * file nothing stays retained at the broker. It holds over restarts, also for who left the file while the flows were stopped.
+ * The published presence of each person, compared with the known one: nobody stays `present` whose room is gone, and of who left the
+ * building file nothing stays retained at the broker. It holds over restarts, also for who left the file while the flows were stopped.
  */
 class PublishedPresences {
   #broker;

@@ -14,7 +14,7 @@ const BOUNDS = Object.freeze({
   aheadMs: 5 * 60 * 1000,
 });
 
-/** What radios and phones report where they measured nothing: controllers 127 and -128, BlueZ -127, iOS 0, some drivers 1 to 20. */
+/** RSSIs that radios and phones report where they measured nothing: controllers 127 and -128, BlueZ -127, iOS 0, some drivers 1 to 20. */
 const UNKNOWN_RSSI = new Set([-128, -127, 127, ...Array.from({ length: 21 }, (_, dbm) => dbm)]);
 
 const TOPIC = /^sda\/v1\/(gateway|phone)\/([^/]+)\/readings$/;

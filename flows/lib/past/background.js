@@ -92,7 +92,7 @@ const yieldToLive = (sleep, waitedMs) => async (ms) => {
 const ACKNOWLEDGE_MS = 10_000;
 const RETRY_MS = 5000; // the broker may have been killed, or its queue for the spool full
 const POLL_MS = 200;
-/** What the way into the database takes when something is amiss there. */
+/** The way into the database takes so long when something is amiss there. */
 const LONG_MS = 15_000;
 
 /**

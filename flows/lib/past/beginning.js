@@ -158,7 +158,7 @@ function createBuildingChanges({ site, store, background, versions, warn }) {
 }
 
 /**
- * What a locator gets at its time besides readings: other buildings, gateways that come and go. A replay of the past follows the
+ * Changes that a locator gets at their time besides readings: other buildings, gateways that come and go. A replay of the past follows the
  * same changes, so that history keeps the room that was true when a reading was taken.
  * @typedef {import('../locator').Locator} Locator
  * @typedef {import('../locator').Outcome} Outcome

@@ -184,9 +184,9 @@ async function readInto(heard, store, fromMs, toMs, only) {
 }
 
 /**
- * What arrives while the time before a start is located. At a moment that `allStored` chooses, the database has all that arrived before;
- * what arrives from then on is kept here, so that both together are everything. And what arrives of a time that is read already, and
- * was not heard there, is late. So is what arrived before that moment and was not heard: not every broker keeps the order after a
+ * Readings that arrive while the time before a start is located. At a moment that `allStored` chooses, the database has all that
+ * arrived before; later readings are kept here, so that both together are everything. Readings of a time that is read already,
+ * and not heard there, are late. So is what arrived before that moment and was not heard: not every broker keeps the order after a
  * kill, and a probe may overtake readings on their way to the database. Pure.
  */
 
@@ -207,7 +207,7 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
   let drainingMs = -Infinity;
   let recentBatches = new RecentBatches();
   let beganMs = -Infinity;
-  /** What is older is read, or never will be. */
+  /** Older readings are read, or never will be. */
   let readMs = -Infinity;
   /** Up to here it is being read. */
   let readingMs = startedMs;
@@ -252,7 +252,7 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
       open = new Set();
       for (const batch of awaited) if (batch.ts < ms && awaited.delete(batch)) onLate(batch);
     },
-    /** What is read next ends here, and all before is read. @param {number} ms */
+    /** The next slice ends here, and all before is read. @param {number} ms */
     onSliceStart(ms) {
       [readMs, readingMs] = [readingMs, Math.max(readingMs, ms)];
       for (const batch of awaited) if (batch.ts < readingMs && awaited.delete(batch)) open.add(batch);
@@ -272,7 +272,7 @@ function createIncoming(onLate, startedMs, bound = KEPT_BATCHES) {
       kept = [];
       overflowed = false;
     },
-    /** What was kept since the last call, in the order of arrival; null when it was too much. @returns {Batch[]|null} */
+    /** Batches kept since the last call, in the order of arrival; null when there were too many. @returns {Batch[]|null} */
     take() {
       const taken = overflowed ? null : kept;
       kept = [];

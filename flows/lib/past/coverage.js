@@ -130,7 +130,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = cre
       repeats.hold(id, ts - FINAL_AFTER_MS, ts > nowMs - CATCH_UP_WITHIN_MS ? nowMs : ts + REBUILD_PADDING_MS);
     },
     /**
-     * What of the past is to be located now; it counts as being located from here on. No more is given until all of that is stored.
+     * The part of the past to be located now; it counts as being located from here on. No more is given until all of that is stored.
      * @param {number} nowMs @param {(id: string) => boolean} hasTags @returns {Part[]}
      */
     takeDue(nowMs, hasTags) {
@@ -141,7 +141,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = cre
       for (const part of late.take(nowMs, hasTags)) taken.add(part);
       return [...taken];
     },
-    /** What was located is published; it counts as soon as it is stored. @param {Part} part @param {number} nowMs */
+    /** A located part is published; it counts as soon as it is stored. @param {Part} part @param {number} nowMs */
     published(part, nowMs) {
       progressMs = nowMs;
       unconfirmed.add(part, nowMs);
@@ -199,7 +199,7 @@ function createCoverage({ startedMs, newestStored, newestPublished, record = cre
 
     repeats,
 
-    /** What is unfinished for longer than it should be, in words; '': nothing. @param {number} nowMs */
+    /** Work that is unfinished for longer than it should be, in words; '': nothing. @param {number} nowMs */
     overdue(nowMs) {
       const awaitedMs = stored.awaitedSinceMs();
       if (awaitedMs !== null && nowMs - awaitedMs > ON_ITS_WAY_MS) {
@@ -300,7 +300,7 @@ const fromTo = ({ fromMs, toMs }, nowMs) =>
 
 /** A heartbeat comes every five seconds. */
 const ALIVE_MS = 15_000;
-/** What has not arrived by then, with everything working, never will. */
+/** A point that has not arrived by then, with everything working, never will. */
 const GIVEN_UP_MS = 15 * 60_000;
 const STORED_POLL_MS = 1000;
 

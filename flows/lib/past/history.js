@@ -84,7 +84,7 @@ function createHistory(startedMs, { bus, knownPeople } = {}, overrides = {}) {
   }
 
   /**
-   * What was found out later about a time: it counts where memory reaches, and wherever memory says something else.
+   * Locations that were found out later: they count where memory reaches, and wherever memory says something else.
    * @param {Location} location
    * @param {number} nowMs
    */

@@ -47,7 +47,7 @@ class Past {
     this.rebuild.start();
   }
 
-  /** What became due is located; to be called every two seconds. */
+  /** Locates the parts that became due; to be called every two seconds. */
   tick() {
     this.drops.tick(this.#clock());
     this.rebuild.tick();

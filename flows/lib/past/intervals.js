@@ -78,8 +78,8 @@ function createIntervals(kept, most = MAX_INTERVALS) {
       if (count > most) shrink();
       return changed;
     },
-    /** What is being located there is located now; what is to be located since then stays so. @param {number} fromMs @param {number} toMs
-     * @param {string[]} [ids] */
+    /** Time that is being located there is located now; time that became due since then stays due.
+     * @param {number} fromMs @param {number} toMs @param {string[]} [ids] */
     finish(fromMs, toMs, ids = [EVERYBODY]) {
       if (fromMs >= toMs) return;
       for (const id of ids) {
@@ -103,7 +103,7 @@ function createIntervals(kept, most = MAX_INTERVALS) {
     named: () => [...lists].flatMap(([id, list]) => (id === EVERYBODY ? [] : list.map((one) => ({ ...one, id })))),
     /** @param {string} id */
     has: (id) => lists.has(id),
-    /** What is older can never be located. @param {number} beforeMs */
+    /** Older time can never be located. @param {number} beforeMs */
     prune(beforeMs) {
       for (const [id, list] of [...lists]) replace(id, cut(list, -Infinity, beforeMs));
     },

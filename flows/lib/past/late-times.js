@@ -72,8 +72,8 @@ function groups(gaps) {
 }
 
 /**
- * What is located and is to be located once more when it is over: the locator of the present went on without readings that came late,
- * and may differ for a while from one that heard them in time. What is stored of it holds meanwhile. Pure.
+ * Times that are located, and are located once more when they are over: the locator of the present went on without readings that came late,
+ * and may differ for a while from one that heard them in time. What is stored of them holds meanwhile. Pure.
  * @typedef {import('./coverage').Part} Part
  * @typedef {ReturnType<typeof createRepeats>} Repeats
  */
@@ -99,7 +99,7 @@ function createRepeats(kept, onChange) {
     addBreak: (nowMs) => add({ fromMs: nowMs - BREAK_MS, toMs: nowMs + REBUILD_PADDING_MS, staff: null }),
     /** Somebody's time that is located once more with a part of `late`. @param {string} id @param {number} fromMs @param {number} toMs */
     hold(id, fromMs, toMs) { if (intervals.mark(fromMs, toMs, RUNNING, [id])) onChange(); },
-    /** What is over; it is given once. @param {number} overMs what is newer is not over @returns {Part[]} */
+    /** Times that are over; each is given once. @param {number} overMs newer ones are not over @returns {Part[]} */
     takeDue(overMs) {
       const all = [...intervals.everybody().map((one) => ({ ...one, id: EVERYBODY })), ...intervals.named()];
       const due = all.map((one) => ({ ...one, toMs: Math.min(one.toMs, Math.max(overMs, one.fromMs + LONGEST_MS)) }))
@@ -144,7 +144,7 @@ function joinedParts(due) {
  * Parts of the past that were located again and published, but are not yet proven to be stored. Pure.
  */
 
-/** What was published is in the database by then. */
+/** A published point is in the database by then. */
 const ARRIVED_MS = 1000;
 
 function createUnconfirmed() {

@@ -36,7 +36,7 @@ const BEFORE_MS = 60_000;
  * @param {() => void} deps.forgetQueue
  */
 function createBrokerDrops({ startedMs, connected, sendProbe, lost, forgetQueue }) {
-  /** What the broker said last; reports: how often it said something new. */
+  /** The broker's last figures; reports: how often it said something new. */
   const broker = { uptimeS: -1, reports: 0, dropped: /** @type {number|null} */ (null) };
   let sentMs = -Infinity;
   /** When the newest probe was sent that came back soon. */
@@ -76,7 +76,7 @@ function createBrokerDrops({ startedMs, connected, sendProbe, lost, forgetQueue 
     if (nowMs - stall.toMs > REPORTED_MS) lossMs = null;
   }
 
-  /** What is forgotten is lost, too: the stall lasts until a probe comes back soon. @param {number} nowMs */
+  /** Forgotten readings are lost, too: the stall lasts until a probe comes back soon. @param {number} nowMs */
   function forget(nowMs) {
     if (lossMs === null || !stall || !isConnected || nowMs - Math.max(shortMs, forgottenMs) < FORGET_MS) return;
     stall.toMs = Infinity;

@@ -5,7 +5,7 @@ const { eventOf, locationMessages, messagesOf } = require('../broker/messages');
 const { reconciled, stayOf } = require('./stays');
 
 /**
- * What a rebuild found, on its way: corrected in memory, then by the outbox like everything else, one message after the
+ * Results of a rebuild on their way: corrected in memory, then by the outbox like everything else, one message after the
  * other and at a bounded rate, so that what happens now never waits behind it. Users' nodes receive it when the broker has it.
  * @typedef {import('../locator').Location} Location
  * @typedef {import('../locator').Stay} Stay

@@ -142,7 +142,7 @@ function createRebuild({ site, store: stamped, coverage, clock, logger, versions
   }
 
   return {
-    /** What became due: late readings, and what never arrived; to be called every few seconds. */
+    /** Takes up what became due: late readings, and those that never arrived; to be called every few seconds. */
     tick() {
       if (site.live.queue.isBehind() || drops.reason() !== '') return; // what lacks is located in one go when that is over
       for (const task of takeDue(coverage, clock, carriesTags(site))) tasks.set(enqueue('late', task.part.fromMs, task.part.toMs).id, task);
@@ -193,7 +193,7 @@ function createRebuild({ site, store: stamped, coverage, clock, logger, versions
 }
 
 /**
- * What of the past became due without being asked for.
+ * A part of the past that became due without being asked for.
  * @typedef {object} Task
  * @property {import('./coverage').Part} part
  * @property {boolean} isRepeat of coverage's `repeats`: it was located before
@@ -248,7 +248,7 @@ function createJobs() {
       return job;
     },
     waiting: () => jobs.filter(({ state }) => state === 'waiting'),
-    /** What the start has missed. */
+    /** The job that locates what the start has missed. */
     ofStart: () => jobs.find(({ why }) => why === 'start'),
     list: () => jobs.map((job) => ({ ...job })),
   };

@@ -48,7 +48,7 @@ function createRecentStays(knownPeople) {
     list: (isWanted) => [...kept.values()].flatMap((stays) => [...stays.values()].map(({ stay }) => stay))
       .filter((stay) => stay.leave_ms > stay.enter_ms && isWanted(stay)),
     /**
-     * What is stored of a person when all that was published has arrived.
+     * The stored stays of a person when all that was published has arrived.
      * @param {string} staffId @param {Stay[]} stored @returns {Stay[]}
      */
     over(staffId, stored) {
@@ -118,7 +118,7 @@ function createRecentEvents(sinceMs, bus) {
   };
 }
 
-/** What makes two points of the database one. @param {StoredEvent} event */
+/** Two points of the database with this key are one. @param {StoredEvent} event */
 const keyOf = ({ ts, type, subject }) => `${ts} ${type} ${subject}`;
 
 module.exports = { createRecentStays, createRecentEvents, keyOf };

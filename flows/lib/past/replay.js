@@ -119,7 +119,7 @@ function createReplay(beginning, emptyOutcome, window) {
   }
 
   /**
-   * What was found since the last call, but for locations that may still change.
+   * Results since the last call, but for locations that may still change.
    * @param {(location: Location) => boolean} [enough] which of those are to be taken all the same
    */
   function take(enough = () => false) {
@@ -140,7 +140,7 @@ function createReplay(beginning, emptyOutcome, window) {
     hear, pass, passing, take, openStays, openPresences, locator, presences,
     /** Stays of the last minute, whether they were taken or not. */
     endedOfLate: () => ended.filter(({ leave_ms: ms }) => ms > nowMs - KEPT_MS),
-    /** What the locator knows, of these people or of everybody. @param {Iterable<string>} [ids] */
+    /** The locator's knowledge of these people, or of everybody. @param {Iterable<string>} [ids] */
     save(ids) {
       const saved = locator.save(nowMs, outcome, ids);
       sift();

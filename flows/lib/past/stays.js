@@ -17,7 +17,7 @@ const lasting = (stay, enterMs, leaveMs) => ({
 const takenBack = (stay) => lasting(stay, stay.enter_ms, stay.enter_ms);
 
 /**
- * What to write so that none of a person's stored stays overlaps with the one that was found now.
+ * Stays to write, so that none of a person's stored stays overlaps with the one that was found now.
  * @param {Stay} found
  * @param {Stay[]} stored of the same person
  * @param {boolean} [open] whether the stay goes on: then what is stored may know its end better

@@ -27,7 +27,7 @@ function createWords({ places: mostPlaces, beacons: mostBeacons }) {
   }
 
   /**
-   * What is in use, under new numbers.
+   * The entries in use, under new numbers.
    * @template T @param {Iterable<Track>} tracks @param {InternTable<T>} table @param {number} limit
    * @param {(track: Track, index: number) => number} read @param {(track: Track, index: number, number: number) => void} write
    */

@@ -55,7 +55,7 @@ function createStayMerge(presences, recent = []) {
       open.delete(key);
       return { ...stored, open: false };
     },
-    /** What presences alone know, when all stored ones were taken. */
+    /** Stays that presences alone know, when all stored ones were taken. */
     rest: () => [...open.values()],
   };
 }
@@ -77,7 +77,7 @@ function within({ enter_ms: enter, leave_ms: leave }, { fromMs, toMs }) {
 const compareIds = (a, b) => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * What is to say of rooms: who is there, who was there last, who came.
+ * Facts about rooms: who is there, who was there last, who came.
  * @typedef {import('../building').Building} Building
  * @typedef {Pick<Presence, 'staff_id'|'since'|'ts'|'state'> & ReturnType<typeof howSure>} Here
  */
@@ -311,7 +311,7 @@ function joined(intervals) {
   return whole;
 }
 
-/** What two ascending lists have in common. @param {Interval[]} a @param {Interval[]} b @returns {Interval[]} */
+/** The common part of two ascending lists. @param {Interval[]} a @param {Interval[]} b @returns {Interval[]} */
 function overlaps(a, b) {
   /** @type {Interval[]} */
   const common = [];

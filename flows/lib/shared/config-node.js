@@ -1,7 +1,7 @@
 // @ts-check
 'use strict';
 
-/** What such a node has once it has started. */
+/** Such a node has this property once it has started. */
 const PROOF = { site: 'app', broker: 'broker' };
 
 /**

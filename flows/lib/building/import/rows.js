@@ -19,7 +19,7 @@ const ALIASES = { 'mac address': 'mac', mac_address: 'mac', beacon: 'mac', 'beac
 /** A MAC with its own separators, valid or not, and the separator after it. */
 const MAC_FIRST = /^[0-9a-z]{2}(?:[:-][0-9a-z]{1,3}){4,6}\s*([,;\t:])/i;
 const SEPARATOR = /[,;\t:]/;
-/** What some programs write for Excel alone. */
+/** Some programs write this line for Excel alone. */
 const SEPARATOR_LINE = /^"?sep=.?"?$/i;
 const COLONS = /^((?:[0-9a-f]{2}:){5}[0-9a-f]{2}|[^:]*):(.*)$/i;
 /** An invalid MAC with colons, then location and level. */
