@@ -17,8 +17,9 @@ const { Trellis } = require('./trellis');
  *   they are heard by; levels: dBm by room, NaN: not known
  */
 class Belief {
-  /** @param {import('./model').Model} model @param {Settings} settings @param {Around} around */
-  constructor(model, settings, around) {
+  /** @param {import('./model').Model} model @param {Settings} settings @param {Around} around @param {import('./person').Memory} memory */
+  constructor(model, settings, around, memory) {
+    this.memory = memory;
     this.model = model;
     this.settings = settings;
     this.around = around;
@@ -112,7 +113,7 @@ class Belief {
     const { rule, advised } = person;
     const speaks = plan.size > 0 && plan.has(this.model.rooms[rule.best()]?.level ?? '');
     if (speaks ? !person.isAdvised : learns && advised === null) {
-      person.advised = new Trellis().copy(rule);
+      person.advised = new Trellis(this.memory.advised, person.slot, rule.save());
       person.advice = null;
     } else if (!speaks && !learns) person.advised = null;
     person.isAdvised = speaks;

@@ -18,13 +18,13 @@ const { newOdds, shareOf } = require('./trellis');
 class Following {
   /**
    * @param {import('./model').Model} model @param {Settings} settings @param {import('./around').Around} around
-   * @param {import('./trace').Sampling} sampling
+   * @param {import('./trace').Sampling} sampling @param {import('./person').Memory} memory
    */
-  constructor(model, settings, around, sampling) {
+  constructor(model, settings, around, sampling, memory) {
     this.model = model;
     this.sampling = sampling;
     this.settings = settings;
-    this.belief = new Belief(model, settings, around);
+    this.belief = new Belief(model, settings, around, memory);
     this.decisions = new Decisions(model, settings);
     this.odds = newOdds();
     this.tagIds = [...model.numbers.tags.keys()];
@@ -100,14 +100,14 @@ class Following {
    * One location a second, and again when the room changed within it.
    * @param {Person} person @param {boolean} moved @param {Heard} heard @param {Outcome} outcome
    */
-  reportLocation(person, moved, { sources, raw, tag }, outcome) {
+  reportLocation(person, moved, { size, sources, raw, tag }, outcome) {
     const { ms, room, seconds, newestS } = person;
     const second = Math.floor(ms / 1000);
     if (newestS === second && !moved) return;
     const { sources: known } = this.model;
     let from = 0; // the strongest that stands there, else of all
-    while (from < sources.length && known[sources[from]]?.room !== room) from += 1;
-    if (from === sources.length) from = 0;
+    while (from < size && known[sources[from]]?.room !== room) from += 1;
+    if (from === size) from = 0;
     const beacon = tag >= 0 ? this.tagIds[tag] : known[sources[from]]?.id ?? '';
     const location = { second, beacon, rssi: Math.round(raw[from]), room };
     if (newestS === second) seconds[seconds.length - 1] = location;
@@ -117,7 +117,7 @@ class Following {
       person.newestS = second;
       while (seconds[0].second + this.settings.lookaheadS < second) this.decisions.decide(person, outcome);
     }
-    outcome.locations.push(this.decisions.locationOf(person, location, room, Number(person.probability), person.runnerUp));
+    outcome.locations.push(this.decisions.locationOf(person, location, room, person.probability, person.runnerUp));
   }
 
   /** @param {Person} person @param {import('./person').State} state @param {Outcome} outcome */
@@ -133,12 +133,12 @@ class Following {
 
   /**
    * Nothing was heard of a person up to now.
-   * @param {Person} person @param {number} heardMs when anything of them arrived @param {number} nowMs @param {Outcome} outcome
+   * @param {Person} person @param {number} arrivedMs when anything of them arrived @param {number} nowMs @param {Outcome} outcome
    */
-  age(person, heardMs, nowMs, outcome) {
+  age(person, arrivedMs, nowMs, outcome) {
     const { settings, model } = this;
     const state = stateAt(nowMs - person.ms, settings);
-    if (state === 'lost' && !person.reported && nowMs - heardMs > settings.lateMs) this.decisions.rest(person, outcome);
+    if (state === 'lost' && !person.reported && nowMs - arrivedMs > settings.lateMs) this.decisions.rest(person, outcome);
     if (person.room < 0 || state === person.state) return;
     const unseen = !isHere(person); // a tag that was heard only once as yet
     if (unseen ? nowMs - person.ms < settings.arriveMs : state === 'present') return;
@@ -152,9 +152,9 @@ class Following {
  * Whether a phone was held to a beacon, or a tag to a gateway, on purpose.
  * @param {Person} person @param {Heard} heard @param {Settings} settings
  */
-function isTouch({ hearing: { usualDbm } }, { kind, raw }, { touchDbm, touchAboveDb }) {
+function isTouch({ hearing: { usualDbm } }, { kind, size, raw }, { touchDbm, touchAboveDb }) {
   if (!(raw[0] >= touchDbm)) return false;
-  const elseDbm = kind === 'phone' ? raw[1] : usualDbm; // of gateways only some have reported yet
+  const elseDbm = kind === 'gateway' ? usualDbm : size > 1 ? raw[1] : NaN; // of gateways only some have reported yet
   return !(raw[0] < elseDbm + touchAboveDb);
 }
 
@@ -163,7 +163,7 @@ function isTouch({ hearing: { usualDbm } }, { kind, raw }, { touchDbm, touchAbov
  * @param {Person} person @param {number} devices by how many they are located @param {Heard['kind']} kind @param {Settings} settings
  */
 function isUnclear({ guess, state, ms, sinceMs, probability }, devices, kind, { arriveMs, sureDevices, sureShare }) {
-  const isClear = devices >= sureDevices && Number(probability) >= sureShare[kind];
+  const isClear = devices >= sureDevices && probability >= sureShare[kind];
   return guess && !isClear && state !== 'lost' && ms - sinceMs < arriveMs;
 }
 

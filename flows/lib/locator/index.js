@@ -5,10 +5,10 @@ const { DEFAULTS, TUNABLE } = require('./settings');
 const { Around, Gateways } = require('./around');
 const { knowsAny } = require('./decisions');
 const { Following } = require('./follow');
-const { Heard, powerDb } = require('./hearing');
+const { Heard } = require('./hearing');
 const { createModel, modelOf, placementKey } = require('./model');
 const { People } = require('./people');
-const { emptyOutcome, knownPerson, presenceOf } = require('./person');
+const { emptyOutcome, place, presenceOf } = require('./person');
 const { Sampling, expectedIn, strengthOf, traceOf } = require('./trace');
 
 /**
@@ -41,7 +41,7 @@ class Locator {
   /** All that follows from a building. @param {Building} building @param {Model} model */
   #siteOf(building, model) {
     const around = new Around(model, this.gateways, this.versions, building.file.learned_offsets ?? true);
-    return { building, model, around, following: new Following(model, this.settings, around, this.sampling) };
+    return { building, model, around, following: new Following(model, this.settings, around, this.sampling, this.people.memory) };
   }
 
   /** @param {number} nowMs @param {Outcome} outcome @returns {import('./reorder-buffer').Now} */
@@ -72,9 +72,9 @@ class Locator {
    * @param {Outcome} outcome
    */
   #hearPhone({ receiver, ts, readings }, offsets, nowMs, outcome) {
-    const { settings, people, phoneHeard, site: { model } } = this;
-    phoneHeard.hearBeacons(readings, model, offsets, settings);
-    if (phoneHeard.sources.length === 0) return;
+    const { people, phoneHeard, site: { model } } = this;
+    phoneHeard.hearBeacons(readings, model, offsets);
+    if (phoneHeard.size === 0) return;
     const slot = people.slotOf(receiver);
     if (!people.buffer.addPhoneBatch(slot, ts, phoneHeard, this.#at(nowMs, outcome))) outcome.late.push({ staff_id: receiver, ts });
     people.arrived(slot, nowMs);
@@ -85,7 +85,7 @@ class Locator {
    * @param {Outcome} outcome
    */
   #hearGateway({ receiver, ts, readings }, offsets, nowMs, outcome) {
-    const { settings, people, site: { model } } = this;
+    const { people, site: { model } } = this;
     const source = model.sources[model.gateways.get(receiver) ?? -1];
     if (source === undefined) return;
     this.gateways.heard(receiver, ts);
@@ -95,10 +95,10 @@ class Locator {
     for (const { beacon, rssi } of readings) {
       const tag = model.tags.get(beacon);
       if (tag === undefined || rssi + offsetDb < leastDbm) continue;
-      const slot = people.slotOfOwner(tag);
-      const asDefault = rssi + offDb - powerDb(tag.tx, settings);
-      const isTaken = people.buffer.addGatewayReading(slot, ts, number, asDefault, rssi + offsetDb, tag.number, now);
-      if (!isTaken) outcome.late.push({ staff_id: tag.owner, ts });
+      const slot = people.slotOfOwner(tag, model);
+      const asDefault = rssi + offDb - model.tagDb[tag];
+      const isTaken = people.buffer.addGatewayReading(slot, ts, number, asDefault, rssi + offsetDb, tag, now);
+      if (!isTaken) outcome.late.push({ staff_id: model.owners[tag], ts });
       people.arrived(slot, nowMs);
     }
   }
@@ -111,10 +111,10 @@ class Locator {
     const { settings, people, site: { following } } = this;
     const now = this.#at(nowMs, outcome);
     for (const person of people.due(nowMs)) {
-      const heardMs = people.heardMs[person.slot];
       people.buffer.releaseDue(person.slot, now);
-      following.age(person, heardMs, nowMs, outcome);
-      if (nowMs - heardMs > settings.goneMs) people.forget(person);
+      const arrivedMs = people.buffer.arrivedMs(person.slot);
+      following.age(person, arrivedMs, nowMs, outcome);
+      if (nowMs - arrivedMs > settings.goneMs) people.forget(person);
       else people.rest(person, nowMs);
     }
   }
@@ -143,7 +143,7 @@ class Locator {
       this.site.following.decisions.leave(person, isGone, outcome);
     }
     this.site = this.#siteOf(next, model);
-    this.people.slotsByTag = [];
+    this.people.slotsByTag.fill(-1);
     this.people.wakeMs.fill(-Infinity);
   }
 
@@ -237,7 +237,7 @@ class Locator {
     if (this.site.model.rooms[known] === undefined) return;
     const before = this.people.byId.get(id);
     if (!before) {
-      this.people.add(knownPerson(id, known, since, ts, state, this.settings), ts, { frontMs: ts });
+      place(this.people.add(id, ts, { frontMs: ts }), known, since, ts, state, this.settings);
     } else if (before.first && since < this.#stayOf(before).sinceMs) this.correctStayStart(id, room, since);
   }
 }

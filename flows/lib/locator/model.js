@@ -14,11 +14,10 @@ const { createPlan } = require('./plan');
  *   gateway: number[]}}} Room
  *   devices: sources that stand there: beacons, which phones hear, and gateways, which hear tags
  * @typedef {{number: number, id: string, kind: 'beacon'|'gateway', device: Device, room: number, storey: number, measured: boolean,
- *   tx: number|undefined, offsetDb: number, leastDbm: number, graceS: number, covers: number[]}} Source measured: its position is
- *   known; graceS: its silence says nothing for so long after a reading; tx: dBm at 1 m, as the building has it; offsetDb: added to
+ *   powerDb: number, offsetDb: number, leastDbm: number, graceS: number, covers: number[]}} Source measured: its position is
+ *   known; graceS: its silence says nothing for so long after a reading; powerDb: how much stronger than the default; offsetDb: added to
  *   what a gateway measures;
  *   leastDbm: what is weaker does not count; covers: rooms without a device that count to it
- * @typedef {{number: number, owner: string, tx: number|undefined}} Tag tx: dBm at 1 m, as the building has it
  * @typedef {{rooms: Map<string, number>, sources: Map<string, number>, tags: Map<string, number>}} Numbers by key
  * @typedef {object} Model
  * @property {Numbers} numbers
@@ -26,7 +25,9 @@ const { createPlan } = require('./plan');
  * @property {(Source|undefined)[]} sources by number
  * @property {Map<string, number>} beacons number by id
  * @property {Map<string, number>} gateways number by id
- * @property {Map<string, Tag>} tags by id
+ * @property {Map<string, number>} tags number by id
+ * @property {string[]} owners who carries a tag, by its number
+ * @property {Float64Array} tagDb how much stronger than the default a tag is, dB, by its number
  * @property {import('./plan').Plan|null} plan null: no device has a measured position
  * @property {string} digest of all that locates anybody
  */
@@ -72,7 +73,7 @@ function* modelOf(building, settings, numbers = { rooms: new Map(), sources: new
     sources[number] = {
       number, id: device.id, kind, device, room, storey: rooms[room]?.storey ?? 0,
       measured: !device.approximate && !schematic.has(device.level),
-      tx: 'tx' in device ? device.tx : undefined, offsetDb: 'rssi_offset' in device ? device.rssi_offset ?? 0 : 0,
+      powerDb: powerDb('tx' in device ? device.tx : undefined, settings), offsetDb: 'rssi_offset' in device ? device.rssi_offset ?? 0 : 0,
       leastDbm: 'min_rssi' in device ? device.min_rssi ?? -Infinity : -Infinity, graceS: kind === 'gateway' ? windowMs / 1000 : 0,
       covers: (device.covers ?? []).flatMap((id) => roomOf.get(id) ?? []),
     };
@@ -83,12 +84,31 @@ function* modelOf(building, settings, numbers = { rooms: new Map(), sources: new
   yield;
   const gateways = add('gateway', building.gateways);
   yield;
-  const tags = new Map([...building.tagOwner].sort().map(([id, owner]) => (
-    [id, { number: numberOf(numbers.tags, id), owner, tx: building.staff.get(owner)?.tag_tx }])));
+  const tags = new Map([...building.tagOwner.keys()].sort().map((id) => [id, numberOf(numbers.tags, id)]));
+  /** @type {string[]} */
+  const owners = [];
+  const tagDb = new Float64Array(numbers.tags.size);
+  /** @type {object[]} */
+  const carried = [];
+  for (const [id, number] of tags) {
+    const owner = /** @type {string} */ (building.tagOwner.get(id));
+    const tx = building.staff.get(owner)?.tag_tx;
+    owners[number] = owner;
+    tagDb[number] = powerDb(tx, settings);
+    carried.push({ owner, tx, id });
+  }
   const isMeasured = sources.some((source) => source?.measured);
   const plan = isMeasured ? createPlan(rooms, sources, settings) : null;
-  return { numbers, rooms, sources, beacons, gateways, tags, plan, digest: yield* digestOf(settings, rooms, sources, tags) };
+  const digest = yield* digestOf(settings, rooms, sources, carried);
+  return { numbers, rooms, sources, beacons, gateways, tags, owners, tagDb, plan, digest };
 }
+
+/**
+ * By how much a reading is lowered for the power of its transmitter, as the building has it. What a transmitter says of its own power
+ * (`tx` of a reading) is nobody's measurement: it locates nobody and teaches nothing.
+ * @param {number|undefined} known dBm at 1 m @param {import('./settings').Settings} settings
+ */
+const powerDb = (known, { txDbm }) => (known === undefined ? 0 : known - txDbm);
 
 /** @param {{id: string}} one @param {{id: string}} other */
 const byId = ({ id: one }, { id: other }) => (one < other ? -1 : 1);
@@ -96,13 +116,13 @@ const byId = ({ id: one }, { id: other }) => (one < other ? -1 : 1);
 /**
  * The same for the same content, whatever its order and numbers; the device of a source names its rooms.
  * @param {import('./settings').Settings} settings @param {(Room|undefined)[]} rooms @param {(Source|undefined)[]} sources
- * @param {Map<string, Tag>} tags @returns {import('../shared/pieces').Work<string>}
+ * @param {object[]} tags @returns {import('../shared/pieces').Work<string>}
  */
 function* digestOf(settings, rooms, sources, tags) {
   const content = [
     ...rooms.flatMap((room) => (room ? [{ ...room, number: 0, devices: null }] : [])),
     ...sources.flatMap((source) => (source ? [{ ...source, number: 0, room: 0, covers: null }] : [])),
-    ...[...tags].map(([id, tag]) => ({ ...tag, id, number: 0 })),
+    ...tags,
   ];
   const texts = [];
   for (let n = 0; n < content.length; n += 1) {
@@ -123,7 +143,7 @@ function* digestOf(settings, rooms, sources, tags) {
 const PIECE = 500;
 
 /** To be counted up when what is saved of people means something else. */
-const FORMAT = 5;
+const FORMAT = 6;
 
 /**
  * All that the level of a device depends on; what was learned of it holds for this place only.

@@ -1,17 +1,16 @@
 // @ts-check
 'use strict';
 
-const { Hearing } = require('./hearing');
-const { Person, presenceOf } = require('./person');
-const { ReorderBuffer, grown, renumbered } = require('./reorder-buffer');
-const { Trellis } = require('./trellis');
+const { Person, newMemory, presenceOf } = require('./person');
+const { ReorderBuffer, renumbered } = require('./reorder-buffer');
+const { grown } = require('./rows');
 
 /**
  * Everybody a locator knows, each in a slot. By slot stands what is asked of many people at once; the rest is with the person.
  * @typedef {import('./model').Numbers} Numbers
  * @typedef {object} Saved people as data that `v8.serialize` takes: another locator goes on from them as this one would, though numbers
  *   of rooms, sources and tags may be others there
- * @property {{person: any, heardMs: number, buffered: import('./reorder-buffer').Saved}[]} people without their classes
+ * @property {{person: any, arrivedMs: number, buffered: import('./reorder-buffer').Saved}[]} people without their classes
  * @property {string[]} rooms keys by number
  * @property {string[]} sources keys by number
  * @property {string[]} tags keys by number
@@ -21,43 +20,46 @@ class People {
   constructor(settings) {
     this.settings = settings;
     this.buffer = new ReorderBuffer(settings);
+    this.memory = newMemory();
     /** @type {Map<string, Person>} */
     this.byId = new Map();
     /** @type {(Person|undefined)[]} */
     this.slots = [];
     /** @type {number[]} */
     this.freeSlots = [];
-    /** When something of them arrived, by our clock. */
-    this.heardMs = new Float64Array(0);
     /** When time alone changes something for them, by our clock; Infinity: never. */
     this.wakeMs = new Float64Array(0);
-    /** Slots by number of the tag, as far as they were asked for since anybody came or went. @type {(number|undefined)[]} */
-    this.slotsByTag = [];
+    /** Slots by number of the tag, as far as they were asked for since anybody came or went; -1: not yet. */
+    this.slotsByTag = new Int32Array(0);
   }
 
   /** @param {string} id */
-  slotOf(id) { return (this.byId.get(id) ?? this.add(new Person(id))).slot; }
+  slotOf(id) { return (this.byId.get(id) ?? this.add(id)).slot; }
 
-  /** @param {import('./model').Tag} tag */
-  slotOfOwner({ number, owner }) { return this.slotsByTag[number] ??= this.slotOf(owner); }
+  /** @param {number} tag by number @param {import('./model').Model} model */
+  slotOfOwner(tag, { owners }) {
+    if (this.slotsByTag.length < owners.length) this.slotsByTag = new Int32Array(owners.length).fill(-1);
+    if (this.slotsByTag[tag] >= 0) return this.slotsByTag[tag];
+    const slot = this.slotOf(owners[tag]);
+    this.slotsByTag[tag] = slot;
+    return slot;
+  }
 
   /**
-   * @param {Person} person takes the place of who had that id @param {number} [heardMs]
-   * @param {Partial<import('./reorder-buffer').Saved>} [buffered]
+   * Takes the place of who had that id.
+   * @param {string} id @param {number} [arrivedMs] by our clock @param {Partial<import('./reorder-buffer').Saved>} [buffered]
+   * @param {ConstructorParameters<typeof Person>[3]} [remembered]
    */
-  add(person, heardMs = -Infinity, buffered = {}) {
-    const slot = this.byId.get(person.id)?.slot ?? this.freeSlots.pop() ?? this.slots.length;
-    if (slot >= this.wakeMs.length) {
-      this.wakeMs = grown(this.wakeMs);
-      this.heardMs = grown(this.heardMs);
-    }
-    person.slot = slot;
-    this.byId.set(person.id, person);
+  add(id, arrivedMs = -Infinity, buffered = {}, remembered = {}) {
+    const slot = this.byId.get(id)?.slot ?? this.freeSlots.pop() ?? this.slots.length;
+    const person = new Person(id, slot, this.memory, remembered);
+    this.wakeMs = grown(this.wakeMs, slot + 1);
+    this.byId.set(id, person);
     this.slots[slot] = person;
-    this.heardMs[slot] = heardMs;
     this.wakeMs[slot] = -Infinity;
     this.buffer.begin(slot, buffered);
-    this.slotsByTag = [];
+    this.buffer.arrive(slot, arrivedMs);
+    this.slotsByTag.fill(-1);
     return person;
   }
 
@@ -67,13 +69,13 @@ class People {
     this.slots[slot] = undefined;
     this.freeSlots.push(slot);
     this.wakeMs[slot] = Infinity;
-    this.slotsByTag = [];
+    this.slotsByTag.fill(-1);
   }
 
   /** Something of somebody arrived, and waits or was taken. @param {number} slot @param {number} nowMs */
   arrived(slot, nowMs) {
-    this.heardMs[slot] = nowMs;
-    this.wakeBy(slot, this.buffer.dueMs[slot]);
+    this.buffer.arrive(slot, nowMs);
+    this.wakeBy(slot, this.buffer.dueMs(slot));
   }
 
   /** @param {number} slot @param {number} ms */
@@ -85,8 +87,9 @@ class People {
    */
   rest({ slot, ms }, nowMs) {
     const { arriveMs, staleMs, lostMs, lateMs, goneMs } = this.settings;
-    this.wakeMs[slot] = Math.min(this.buffer.dueMs[slot], this.heardMs[slot] + goneMs + 1);
-    for (const atMs of [ms + arriveMs, ms + staleMs, ms + lostMs, this.heardMs[slot] + lateMs + 1]) {
+    const arrivedMs = this.buffer.arrivedMs(slot);
+    this.wakeMs[slot] = Math.min(this.buffer.dueMs(slot), arrivedMs + goneMs + 1);
+    for (const atMs of [ms + arriveMs, ms + staleMs, ms + lostMs, arrivedMs + lateMs + 1]) {
       if (atMs > nowMs) this.wakeBy(slot, atMs);
     }
   }
@@ -115,8 +118,10 @@ class People {
   /** @param {Iterable<string>} ids @param {Numbers} numbers @returns {Saved} */
   save(ids, { rooms, sources, tags }) {
     const chosen = [...ids].flatMap((id) => this.byId.get(id) ?? []);
-    const people = chosen.map((person) => (
-      { person: { ...person }, heardMs: this.heardMs[person.slot], buffered: this.buffer.save(person.slot) }));
+    const people = chosen.map((person) => ({
+      person: { ...person, hearing: person.hearing.save(), rule: person.rule.save(), advised: person.advised && person.advised.save() },
+      arrivedMs: this.buffer.arrivedMs(person.slot), buffered: this.buffer.save(person.slot),
+    }));
     return { people: structuredClone(people), rooms: [...rooms.keys()], sources: [...sources.keys()], tags: [...tags.keys()] };
   }
 
@@ -125,18 +130,16 @@ class People {
     const roomOf = translation(rooms, numbers.rooms);
     const sourceOf = translation(sources, numbers.sources);
     const tagOf = translation(tags, numbers.tags);
-    for (const { person: data, heardMs, buffered } of people) {
+    for (const { person: data, arrivedMs, buffered } of people) {
       if (!isChosen(data.id)) continue;
-      const person = Object.assign(new Person(data.id), structuredClone(data));
-      person.hearing = Object.assign(new Hearing(), person.hearing);
+      const { hearing, rule, advised, ...rest } = structuredClone(data);
+      const person = this.add(data.id, arrivedMs, renumbered(structuredClone(buffered), sourceOf, tagOf), { hearing, rule, advised });
+      Object.assign(person, rest, { slot: person.slot });
       person.hearing.renumber(sourceOf);
-      person.rule = Object.assign(new Trellis(), person.rule);
-      person.advised &&= Object.assign(new Trellis(), person.advised);
       for (const trellis of person.trellises) trellis.renumber(roomOf);
       for (const place of [person, person.stay, ...person.seconds]) place.room = roomOf(place.room);
       person.runnerUp = roomOf(person.runnerUp);
       if (person.advice) person.advice.rooms = person.advice.rooms.map(roomOf);
-      this.add(person, heardMs, renumbered(structuredClone(buffered), sourceOf, tagOf));
     }
   }
 }

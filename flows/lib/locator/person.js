@@ -13,14 +13,20 @@ const { Trellis } = require('./trellis');
  * @typedef {{second: number, beacon: string, rssi: number, room: number}} Second one that history has not decided yet; room: as it was
  *   reported
  * @typedef {Pick<Person, 'id'|'room'|'sinceMs'>} Staying
+ * @typedef {ReturnType<typeof newMemory>} Memory
  */
+/** What is remembered of everybody, in rows. */
+const newMemory = () => ({ hearing: Hearing.rows(), rule: Trellis.rows(), advised: Trellis.rows() });
+
 class Person {
-  /** @param {string} id */
-  constructor(id) {
+  /**
+   * @param {string} id @param {number} slot their number in a locator @param {Memory} memory
+   * @param {{hearing?: number[], rule?: import('./trellis').Saved, advised?: import('./trellis').Saved|null}} [saved]
+   */
+  constructor(id, slot, memory, { hearing, rule, advised = null } = {}) {
     this.id = id;
+    this.slot = slot;
     // what each step asks for comes first: it lies together in memory
-    /** Their number in a locator. */
-    this.slot = -1;
     /** Event time of the newest reading by which they are located. */
     this.ms = -Infinity;
     /** Where they are live, by number; -1: unknown. */
@@ -31,17 +37,17 @@ class Person {
     this.guess = false;
     /** Whether the stay so far was handed out. */
     this.reported = true;
-    this.hearing = new Hearing();
+    this.hearing = new Hearing(memory.hearing, slot, hearing);
     /** By the rule alone. */
-    this.rule = new Trellis();
+    this.rule = new Trellis(memory.rule, slot, rule);
     /** Advised by the plan, where that speaks or is learned from. @type {Trellis|null} */
-    this.advised = null;
+    this.advised = advised && new Trellis(memory.advised, slot, advised);
     /** Whether the plan speaks. */
     this.isAdvised = false;
     /** The latest second that history has not decided yet; -1: it has decided all. */
     this.newestS = -1;
-    /** That they are there; null: not known, since they were not heard yet. @type {number|null} */
-    this.probability = null;
+    /** That they are there; NaN: not known, since they were not heard yet. */
+    this.probability = NaN;
     this.runnerUp = -1;
     this.saidLikely = true;
     /** When a presence said how likely it is, event time. */
@@ -67,15 +73,14 @@ class Person {
 }
 
 /**
- * Somebody who is known to be in a room.
- * @param {string} id @param {number} room @param {number} sinceMs @param {number} ms up to when that is known @param {State} state
+ * Somebody is known to be in a room.
+ * @param {Person} person new @param {number} room @param {number} sinceMs @param {number} ms up to when that is known @param {State} state
  * @param {import('./settings').Settings} settings
  */
-function knownPerson(id, room, sinceMs, ms, state, { changeDb }) {
-  const person = new Person(id);
+function place(person, room, sinceMs, ms, state, { changeDb }) {
   person.rule.reset(ms, room, changeDb);
   const reported = state === 'lost';
-  return Object.assign(person, { room, sinceMs, ms, state, reported, stay: { room, sinceMs } });
+  Object.assign(person, { room, sinceMs, ms, state, reported, stay: { room, sinceMs } });
 }
 
 /**
@@ -100,11 +105,11 @@ function whoWhere({ id, room }, { rooms }) {
 }
 
 /**
- * @param {number|null} probability @param {number} other the next likely room @param {import('./model').Model} model
+ * @param {number} probability NaN: not known @param {number} other the next likely room @param {import('./model').Model} model
  * @returns {import('../locator').Sureness}
  */
 function surenessOf(probability, other, { rooms }) {
-  const share = probability === null ? null : rounded(probability);
+  const share = Number.isNaN(probability) ? null : rounded(probability);
   return { probability: share, runner_up: share === null || isSure(share) ? null : rooms[other]?.id ?? null };
 }
 
@@ -139,4 +144,4 @@ function reportEvent(staying, type, ts, model, outcome) {
   outcome.events.push({ ts, type, ...whoWhere(staying, model) });
 }
 
-module.exports = { Person, emptyOutcome, isHere, knownPerson, presenceOf, reportEvent, reportStay, stateAt, surenessOf, whoWhere };
+module.exports = { Person, emptyOutcome, isHere, newMemory, place, presenceOf, reportEvent, reportStay, stateAt, surenessOf, whoWhere };

@@ -74,7 +74,7 @@ function traceOf(person, belief) {
   const odds = newOdds();
   const { trellis } = person;
   trellis.odds(settings, odds);
-  const likeliest = odds.rooms.map((its, n) => ({ its, score: odds.scores[n], id: rooms[its]?.id ?? '', level: rooms[its]?.level ?? '' }))
+  const likeliest = trellis.rooms().map((its) => ({ its, score: trellis.scoreOf(its), id: rooms[its]?.id ?? '', level: rooms[its]?.level ?? '' }))
     .filter(({ id }) => id !== '').sort((a, b) => b.score - a.score || a.its - b.its).slice(0, MAX_ROOMS);
   const expected = adviser?.explain(person, ms, likeliest.map(({ its }) => its), around);
   /** @type {Trace['heard']} */

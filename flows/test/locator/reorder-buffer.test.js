@@ -36,9 +36,9 @@ function played(batches) {
   /** @type {[number, string][]} */
   const taken = [];
   /** @type {Take} */
-  const take = (slot, ms, { sources, rssis }) => {
+  const take = (slot, ms, { size, sources, rssis }) => {
     assert.equal(slot, SLOT);
-    taken.push([ms, sources.map((source, k) => `${source}:${rssis[k]}`).sort().join()]);
+    taken.push([ms, [...sources.subarray(0, size)].map((source, k) => `${source}:${rssis[k]}`).sort().join()]);
   };
   for (const { ts, atMs, source, rssi } of batches) {
     buffer.releaseDue(SLOT, { nowMs: atMs, take });
@@ -105,8 +105,31 @@ test('what waits of many people is kept apart, saved, and gone on with elsewhere
     /** @type {unknown[]} */
     const taken = [];
     /** @type {Take} */
-    const take = (its, ms, { sources, rssis, tag }) => { taken.push(its, ms, [...sources], [...rssis], tag); };
+    const take = (its, ms, { size, sources, rssis, tag }) => {
+      taken.push(its, ms, [...sources.subarray(0, size)], [...rssis.subarray(0, size)], tag);
+    };
     other.releaseDue(slot, { nowMs: T0 + 10_000, take });
     assert.deepEqual(taken, [slot, T0 + slot % 200, [11, 12], [-60 - slot % 30, -60 - slot % 30], 8]);
+  }
+});
+
+test('whoever has more that waits than all others before does not disturb them', () => {
+  const buffer = new ReorderBuffer(DEFAULTS);
+  const [PEOPLE, WIDE, MANY] = [50, 20, 40];
+  for (let slot = 0; slot < PEOPLE; slot += 1) buffer.begin(slot);
+  const now = { nowMs: T0, take: () => assert.fail() };
+  const manyOf = (/** @type {number} */ slot) => (slot === WIDE ? MANY : 1 + slot % 3);
+  for (let n = 0; n < MANY; n += 1) {
+    for (let slot = 0; slot < PEOPLE; slot += 1) if (n < manyOf(slot)) buffer.addGatewayReading(slot, T0, n, -slot, -slot, 0, now);
+  }
+  for (let slot = 0; slot < PEOPLE; slot += 1) {
+    /** @type {unknown[]} */
+    const taken = [];
+    /** @type {Take} */
+    const take = (its, _, { size, sources, rssis }) => {
+      taken.push(its, [...sources.subarray(0, size)], new Set(rssis.subarray(0, size)));
+    };
+    buffer.flush(slot, { nowMs: T0, take });
+    assert.deepEqual(taken, [slot, Array.from({ length: manyOf(slot) }, (_, n) => n), new Set([-slot])]);
   }
 });
