@@ -52,7 +52,7 @@ class Belief {
     if (touched) for (const trellis of person.trellises) trellis.reset(ms, model.sources[heard.sources[0]]?.room, settings.changeDb);
     else if (rule.best() < 0) for (const trellis of person.trellises) trellis.reset(ms);
     const counted = scansOfEvidence(scans, devices, hearing, settings);
-    const kept = keptAfter(ms - person.ms, settings);
+    const kept = person.ms === -Infinity ? 1 : keptAfter(ms - person.ms, settings);
     if (adviser !== null) this.ask(person, known, learns);
     if (evidence.rooms.length === 0) return devices; // all that is heard stands nowhere, or is called out
     rule.step(evidence, counted, ms, kept, person.room, settings);

@@ -5,7 +5,7 @@ const assert = require('node:assert/strict');
 const { test } = require('node:test');
 const { createLocator, emptyOutcome } = require('../../lib/locator');
 const { isProbable } = require('../../lib/shared/probable');
-const { house } = require('./house');
+const { beaconOf, house } = require('./house');
 const { createEther, PLACES } = require('./radio');
 
 const T0 = 1_700_000_000_000;
@@ -87,4 +87,12 @@ test('what is known goes on with a copy', () => {
   const copy = createLocator(building);
   copy.restore(structuredClone(locator.save(T0 + 10_000, outcome)));
   assert.deepEqual(copy.presences(), locator.presences());
+});
+
+test('a beacon that is touched says as surely where somebody is who was never heard before', () => {
+  const touch = [{ beacon: beaconOf('G-a'), rssi: -28 }, { beacon: beaconOf('G-b'), rssi: -62 }];
+  const [heardBefore, never] = [6, 1].map((seconds) => located((s) => (
+    s === seconds - 1 ? touch : [{ beacon: beaconOf('G-b'), rssi: -60 }]), seconds).locator.presences()[0]);
+  assert.equal(never.room, 'G-a');
+  assert.equal(never.probability, heardBefore.probability);
 });
