@@ -12,13 +12,6 @@ from hypothesis import strategies as st
 TEXT = 'place = "Büro"\n'
 
 
-def test_the_installer_reads_by_the_same_rules() -> None:
-    """It takes nothing from the agent, whose package a Raspberry Pi gets alone; a third would be one more there."""
-    root = Path(__file__).parents[2]
-    its_own = root / "native" / "src" / "stack" / "text_file.py"
-    assert its_own.read_bytes() == (root / "gateway-agent" / "src" / "gateway_agent" / "text_file.py").read_bytes()
-
-
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 def test_utf_8_is_read_with_and_without_its_mark(encoding: str) -> None:
     assert decode(TEXT.encode(encoding)) == TEXT

@@ -72,7 +72,7 @@ def test_folders_of_sets_and_several_folders_are_read(folder: Path) -> None:
 
 
 def test_what_is_not_the_walkers_is_left_out_and_counted(folder: Path) -> None:
-    others = f"1500,gw-west,FFFFFFFFFFFF,-50\n1500,gw-north,{TAG},-50\n1500,gw-west,{TAG},42\n"
+    others = f"1500,gw-west,FEEDFEEDFEED,-50\n1500,gw-north,{TAG},-50\n1500,gw-west,{TAG},42\n"
     (folder / "walk.csv").write_text(ADVERTS + others)
     ((one,),) = (some.recordings for some in load([folder]))
     assert (len(one.adverts), one.ignored) == (2, 3)
