@@ -4,6 +4,7 @@ import random
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -70,7 +71,7 @@ class Sent:
     Attributes:
         readings: how many there are in its list, where it has one.
         strangers: how many of them have a beacon that nobody registered.
-        optional: the optional values of the first of them that are not `null`.
+        optional: the optional values of the first of them that are measured: neither `null` nor a battery of 0 mV.
     """
 
     receiver: str
@@ -108,7 +109,7 @@ class Author:
         if first_of(items).get("readings") == "[]":
             count = 0
         payload = self._damaged(self._object(items).encode())
-        optional = frozenset(key for key in OPTIONAL if first_of(reading).get(key, "null") != "null")
+        optional = frozenset(key for key in OPTIONAL if _is_measured(key, first_of(reading).get(key, "null")))
         return Sent(receiver, payload, count, int(stranger), optional)
 
     def _reading(self, beacon: str) -> Items:
@@ -166,6 +167,13 @@ class Author:
             *(partial(bytes.__add__, mark) for mark in MARKS),
         ]
         return self.chance.choice(changes)(payload) if self._happens(0.12) else payload
+
+
+def _is_measured(key: str, written: str) -> bool:
+    if key == "battery_mv":
+        with suppress(ValueError):
+            return not 0 <= float(written) < 1  # a fraction is cut off
+    return written != "null"
 
 
 def test_ingest_agrees_with_flows(stack: RunningStack, demo: Building) -> None:
