@@ -177,6 +177,14 @@ async function rebuilt(world, toMs) {
   return world.history(T, toMs);
 }
 
+/** Which share of the seconds of stays is in a room where the same person was within `mostMs` by other stays. */
+function shareNear(stays, others, mostMs) {
+  const near = ({ id, room }, ms) => others.some((other) => (
+    other.id === id && other.room === room && other.enter - mostMs <= ms && ms <= other.leave + mostMs));
+  const seconds = stays.flatMap((stay) => every(1000, stay.enter, stay.leave).map((ms) => near(stay, ms)));
+  return seconds.filter(Boolean).length / seconds.length;
+}
+
 describe('history with wrong clocks is that of right ones:', () => {
   const END = T + 6 * MIN;
   const walk = () => walks(2, { people: 6, fromMs: T + 5000, toMs: END });
@@ -213,7 +221,8 @@ describe('history with wrong clocks is that of right ones:', () => {
       const [fromMs, toMs] = [T, END];
       // A corrected time is some milliseconds late: a location may be of the next second. One that drifts is right to 2 s, and until that
       // shows.
-      const mostMs = name === 'gaining and losing' ? 3500 : 1500;
+      const drifts = name === 'gaining and losing';
+      const mostMs = drifts ? 3500 : 1500;
       const staysOf = (world) => inOrder(world.history(fromMs, toMs)).stays.map((line) => line.split(' '))
         .map(([id, enter, leave, room]) => ({ id, room, enter: Number(enter), leave: Number(leave) }))
         .sort((a, b) => Number(a.id) - Number(b.id) || a.enter - b.enter);
@@ -221,13 +230,18 @@ describe('history with wrong clocks is that of right ones:', () => {
       assert.ok(expected.length > 20, `${expected.length} stays`);
       for (const [how, world] of Object.entries({ live, killed })) {
         const found = staysOf(world);
+        if (drifts) { // a second that is stretched or squeezed is other evidence: near a wall somebody may be elsewhere for a moment
+          const share = shareNear(found, expected, mostMs);
+          assert.ok(share > 0.98, `${how}: ${share} of the time in the room of right clocks`);
+          continue;
+        }
         assert.deepEqual(found.map(({ id, room }) => `${id} ${room}`), expected.map(({ id, room }) => `${id} ${room}`), how);
         for (const [n, { enter, leave }] of found.entries()) {
           assert.ok(Math.abs(enter - expected[n].enter) < mostMs && Math.abs(leave - expected[n].leave) < mostMs,
             `${how}: ${JSON.stringify([found[n], expected[n]])}`);
         }
       }
-      if (name !== 'gaining and losing') { // where a drift is noticed depends on what came when
+      if (!drifts) { // where a drift is noticed depends on what came when
         assert.deepEqual(killed.history(fromMs, toMs), live.history(fromMs, toMs), 'the rebuild after a kill finds what live found');
       }
       for (const world of [live, killed]) {
