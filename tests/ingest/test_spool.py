@@ -311,12 +311,15 @@ def test_a_bucket_that_takes_nothing_holds_up_no_other(
         eventually(lambda: why in outlets_of(server)["locations"]["fault"], 5, why)
         waiting = outlets_of(server)
         assert (waiting["locations"]["waiting_lines"], waiting["locations"]["oldest_ms"] is None) == (5, False)
-        eventually(
-            lambda: (
-                outlets_of(server)["readings"] == {"waiting_lines": 0, "oldest_ms": None, "fault": "", "fault_ms": None}
-            ),
-            5,
-        )
+
+        def are_taken() -> bool:  # an answer that came late on a busy machine is a fault until the next one
+            well = {"waiting_lines": 0, "oldest_ms": None, "fault": "", "fault_ms": None}
+            if outlets_of(server)["readings"] == well:
+                return True
+            server.keep("readings", b"point value=9")
+            return False
+
+        eventually(are_taken, 5)
         assert why in str(server.status()["fault"] or server.shippers["locations"].fault)
         del Faulty.how["locations"]
         Faulty.thawed.set()
